@@ -1,0 +1,100 @@
+/*
+ * TypeScript to JavaScript, position for position: the same C as the native
+ * stripper's (src/strip), as WebAssembly. The program's text is hostile, so the
+ * module's memory is put back to what it was after each.
+ */
+import module from './strip.wasm'
+
+import { Image } from './image.js'
+
+interface Exports {
+	memory: WebAssembly.Memory
+	_initialize(): void
+	strip_init(): number
+	strip_buffer(len: number): number
+	strip_run(len: number, flags: number): number
+	strip_output(): number
+	strip_output_len(): number
+	strip_message(): number
+	strip_message_len(): number
+}
+
+export interface StripOptions {
+	/* Refuse `enum`, `namespace`, parameter properties and `import x =`. */
+	eraseOnly?: boolean
+}
+
+/* `refused`: by `eraseOnly`, the message says what and where. Else the stripper
+ * ran out of memory or broke over this text. */
+export class StripError extends Error {
+	override readonly name = 'StripError'
+	readonly refused: boolean
+
+	constructor(message: string, refused: boolean) {
+		super(message)
+		this.refused = refused
+	}
+}
+
+const erasableOnly = 1 // CAPSID__STRIP_ERASABLE_ONLY
+const stripped = 0
+const refused = 1
+
+let image: Image | undefined
+let idle: Exports | undefined
+
+function start(): Exports {
+	const made = new WebAssembly.Instance(module, {}).exports as unknown as Exports
+	if (image === undefined) {
+		made._initialize()
+		if (made.strip_init() !== stripped) throw new StripError('the type stripper cannot start', false)
+		image = Image.of(made.memory)
+	} else {
+		made.memory.grow((image.size - made.memory.buffer.byteLength) / 65536)
+		image.restore(made.memory)
+	}
+	return made
+}
+
+function text(guest: Exports, at: number, len: number): string {
+	/* in bounds, or the constructor throws */
+	return new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(new Uint8Array(guest.memory.buffer, at, len))
+}
+
+function run(guest: Exports, source: string, flags: number): string {
+	const bytes = new TextEncoder().encode(source)
+	const at = guest.strip_buffer(bytes.length)
+	if (at === 0) throw new StripError('the type stripper ended: out of memory', false)
+	new Uint8Array(guest.memory.buffer, at >>> 0, bytes.length).set(bytes)
+	const status = guest.strip_run(bytes.length, flags)
+	if (status === stripped) return text(guest, guest.strip_output() >>> 0, guest.strip_output_len() >>> 0)
+	if (status === refused)
+		throw new StripError(text(guest, guest.strip_message() >>> 0, guest.strip_message_len() >>> 0), true)
+	throw new StripError('the type stripper ended: out of memory', false)
+}
+
+export function strip(source: string, options: StripOptions = {}): string {
+	const guest = idle ?? start()
+	idle = undefined
+	try {
+		const output = run(guest, source, options.eraseOnly ? erasableOnly : 0)
+		giveBack(guest)
+		return output
+	} catch (error) {
+		if (error instanceof StripError) {
+			if (error.refused) giveBack(guest)
+			throw error
+		}
+		/* A trap leaves the module's stack where it was: thrown away. The
+		 * parser's one way to abort is memory that it does not get. */
+		const why = String(error)
+		throw new StripError(`the type stripper ended: ${why.endsWith('unreachable') ? 'out of memory' : why}`, false)
+	}
+}
+
+/* Memory cannot shrink: a guest that grew is not kept. */
+function giveBack(guest: Exports): void {
+	if (image === undefined || guest.memory.buffer.byteLength !== image.size) return
+	image.restore(guest.memory)
+	idle = guest
+}

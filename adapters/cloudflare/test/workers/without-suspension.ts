@@ -1,0 +1,3 @@
+/* A platform that cannot suspend WebAssembly; imported before all else. */
+delete (WebAssembly as unknown as Record<string, unknown>).Suspending
+export {}

@@ -1,0 +1,2 @@
+'use strict'
+module.exports = { createRuntime: require('./lib/runtime.cjs').createRuntime }

@@ -1,0 +1,3 @@
+import runtime from './lib/runtime.cjs'
+
+export const { createRuntime } = runtime

@@ -1,0 +1,491 @@
+/*
+ * Runs and calls. The library's threads push what happens; everything else is
+ * done on the environment's thread. A run's functions and log callback point
+ * into struct run, which lives until its outcome was delivered; a call that is
+ * unanswered then is answered into nothing, so that nobody's promise keeps a
+ * run alive.
+ */
+#include "addon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A name or a program that is shorter needs no memory of its own. */
+#define SHORT 4096
+
+struct function {
+	struct run *run;
+	uint32_t index;
+};
+
+struct run {
+	struct event done;
+	struct addon *addon;
+	int64_t id;
+	capsid_bindings *bindings;
+	capsid_abort *signal;
+	struct call *calls; /* delivered and unanswered */
+	capsid_result *result;
+	capsid_error error; /* without a result */
+	uint32_t count;
+	struct function functions[]; /* as many as count_functions() said */
+};
+
+struct call {
+	struct event heard;
+	struct run *run;
+	capsid_call *call;
+	uint32_t index;
+	int64_t id; /* 0: the table is full */
+	struct call *next, **prev;
+};
+
+struct line {
+	struct event heard;
+	struct run *run;
+	size_t len;
+	char text[];
+};
+
+static struct run *run_of(struct event *event)
+{
+	return (struct run *)(void *)event;
+}
+
+static void run_free(struct run *run)
+{
+	capsid_bindings_unref(run->bindings);
+	capsid_abort_unref(run->signal);
+	capsid_result_free(run->result);
+	free(run);
+}
+
+/* --- calls --- */
+
+static void reject(struct call *call, const char *why)
+{
+	capsid_call_reject(call->call, why, strlen(why), NULL);
+}
+
+/* No longer known; the caller answers it. */
+static void forget(struct addon *addon, struct call *call)
+{
+	capsid__node_table_remove(&addon->calls, call->id);
+	*call->prev = call->next;
+	if (call->next != NULL)
+		call->next->prev = call->prev;
+}
+
+static void deliver_call(struct addon *addon, struct event *event)
+{
+	struct call *call = (struct call *)(void *)event;
+	napi_value argv[4];
+	const char *text;
+	size_t len;
+
+	call->id = capsid__node_table_add(&addon->calls, call);
+	if (call->id == 0) {
+		reject(call, "out of memory");
+		free(call);
+		return;
+	}
+	call->next = call->run->calls;
+	call->prev = &call->run->calls;
+	if (call->next != NULL)
+		call->next->prev = &call->next;
+	call->run->calls = call;
+	if (addon->ending)
+		return;
+	text = capsid_call_argument(call->call, &len);
+	argv[0] = capsid__node_number(addon->env, (double)call->run->id);
+	argv[1] = capsid__node_number(addon->env, (double)call->id);
+	argv[2] = capsid__node_number(addon->env, call->index);
+	argv[3] = capsid__node_string(addon->env, text, len);
+	if (argv[3] == NULL) {
+		/* longer than a string of JavaScript's can be */
+		forget(addon, call);
+		reject(call, "the argument is too long for Node.js");
+		free(call);
+		return;
+	}
+	capsid__node_tell(addon, HOOK_CALL, 4, argv);
+}
+
+/* On a thread of the library's. */
+static void on_call(capsid_call *given, void *payload)
+{
+	struct function *function = payload;
+	struct run *run = function->run;
+	struct call *call = malloc(sizeof(*call));
+
+	if (call == NULL) {
+		capsid_call_reject(given, "out of memory", 13, NULL);
+		return;
+	}
+	*call = (struct call){ .heard.deliver = deliver_call,
+		.run = run,
+		.call = given,
+		.index = function->index };
+	capsid__node_channel_push(&run->addon->channel, &call->heard);
+}
+
+/* answerIn(uint8array): where answers are written from now on */
+napi_value capsid__node_answer_in(napi_env env, napi_callback_info info)
+{
+	napi_value array;
+	struct addon *addon = capsid__node_arguments(env, info, 1, &array);
+	napi_ref reference;
+	void *data;
+	size_t len;
+
+	if (addon == NULL ||
+		napi_get_typedarray_info(
+			env, array, NULL, &len, &data, NULL, NULL) != napi_ok ||
+		napi_create_reference(env, array, 1, &reference) != napi_ok)
+		return capsid__node_throw_memory(env);
+	if (addon->answer_ref != NULL)
+		napi_delete_reference(env, addon->answer_ref);
+	addon->answer_ref = reference;
+	addon->answer = data;
+	addon->answer_len = len;
+	return NULL;
+}
+
+/* resolve(call, length): with that much of the answer's memory */
+napi_value capsid__node_resolve(napi_env env, napi_callback_info info)
+{
+	napi_value argv[2];
+	struct addon *addon = capsid__node_arguments(env, info, 2, argv);
+	int64_t len = capsid__node_id(env, argv[1]);
+	struct call *call;
+
+	call = addon != NULL ? capsid__node_table_get(&addon->calls,
+				       capsid__node_id(env, argv[0]))
+			     : NULL;
+	if (call == NULL || len < 0 || (size_t)len > addon->answer_len)
+		return NULL;
+	forget(addon, call);
+	/* what it reports the program was told already */
+	capsid_call_resolve(call->call, addon->answer, (size_t)len, NULL);
+	free(call);
+	return NULL;
+}
+
+/* reject(call, message) */
+napi_value capsid__node_reject(napi_env env, napi_callback_info info)
+{
+	napi_value argv[2];
+	struct addon *addon = capsid__node_arguments(env, info, 2, argv);
+	char room[SHORT], *message;
+	struct call *call;
+	size_t len = 0;
+
+	call = addon != NULL ? capsid__node_table_get(&addon->calls,
+				       capsid__node_id(env, argv[0]))
+			     : NULL;
+	if (call == NULL)
+		return NULL;
+	message = capsid__node_text(env, argv[1], room, sizeof(room), &len);
+	forget(addon, call);
+	if (message != NULL)
+		capsid_call_reject(call->call, message, len, NULL);
+	else
+		reject(call, "out of memory");
+	free(call);
+	if (message != room)
+		free(message);
+	return NULL;
+}
+
+/* --- logs --- */
+
+static void deliver_line(struct addon *addon, struct event *event)
+{
+	struct line *line = (struct line *)(void *)event;
+	napi_value argv[2];
+
+	if (!addon->ending) {
+		argv[0] =
+			capsid__node_number(addon->env, (double)line->run->id);
+		argv[1] =
+			capsid__node_string(addon->env, line->text, line->len);
+		if (argv[1] != NULL)
+			capsid__node_tell(addon, HOOK_LOG, 2, argv);
+	}
+	free(line);
+}
+
+/* On a thread of the library's. */
+static void on_log(const char *text, size_t len, void *payload)
+{
+	struct run *run = payload;
+	struct line *line = malloc(sizeof(*line) + len);
+
+	/* without memory it is not streamed; the result has it all the same */
+	if (line == NULL)
+		return;
+	line->heard.deliver = deliver_line;
+	line->run = run;
+	line->len = len;
+	memcpy(line->text, text, len);
+	capsid__node_channel_push(&run->addon->channel, &line->heard);
+}
+
+/* --- the outcome --- */
+
+static void tell_result(struct addon *addon, struct run *run)
+{
+	napi_env env = addon->env;
+	napi_value argv[4];
+	const char *json = NULL;
+	size_t len = 0, argc = 2;
+
+	argv[0] = capsid__node_number(env, (double)run->id);
+	if (run->result != NULL) {
+		json = capsid_result_json(run->result, &len);
+		run->error = (capsid_error){ CAPSID_ENOMEM, 0,
+			"no memory for the result" };
+	}
+	argv[1] = json != NULL ? capsid__node_string(env, json, len) : NULL;
+	if (argv[1] == NULL) {
+		const char *code = capsid__node_code(run->error.code);
+		const char *message = run->error.message;
+
+		napi_get_undefined(env, &argv[1]);
+		argv[2] = capsid__node_string(env, code, strlen(code));
+		argv[3] = capsid__node_string(env, message, strlen(message));
+		argc = 4;
+	}
+	capsid__node_tell(addon, HOOK_DONE, argc, argv);
+}
+
+static void deliver_done(struct addon *addon, struct event *event)
+{
+	struct run *run = run_of(event);
+	struct call *call;
+
+	while ((call = run->calls) != NULL) {
+		forget(addon, call);
+		reject(call, "the run is over");
+		free(call);
+	}
+	capsid__node_table_remove(&addon->runs, run->id);
+	capsid__node_channel_let(addon);
+	if (!addon->ending)
+		tell_result(addon, run);
+	run_free(run);
+}
+
+/* On a thread of the library's. */
+static void on_done(
+	capsid_result *result, const capsid_error *err, void *payload)
+{
+	struct run *run = payload;
+
+	run->result = result;
+	if (err != NULL)
+		run->error = *err;
+	run->done.deliver = deliver_done;
+	capsid__node_channel_push(&run->addon->channel, &run->done);
+}
+
+/* --- starting --- */
+
+/* Reads element `index` of an array of strings; *text is `room` or owned. */
+static bool element(napi_env env, napi_value array, uint32_t index, char *room,
+	char **text, size_t *len)
+{
+	napi_value item;
+
+	*text = NULL;
+	if (napi_get_element(env, array, index, &item) != napi_ok)
+		return false;
+	*text = capsid__node_text(env, item, room, SHORT, len);
+	return *text != NULL;
+}
+
+static int no_memory(capsid_error *err)
+{
+	*err = (capsid_error){ CAPSID_ENOMEM, 0, "no memory for a run" };
+	return CAPSID_ENOMEM;
+}
+
+/* A namespace: { global, class or "", member, name, name … } */
+static int add_namespace(
+	struct run *run, napi_env env, napi_value names, capsid_error *err)
+{
+	char rooms[3][SHORT], *texts[3], room[SHORT], *name;
+	uint32_t count = 0;
+	size_t len[3], name_len;
+	int code = no_memory(err);
+	bool ok = true, typed;
+
+	for (uint32_t i = 0; i < 3; i++)
+		ok = element(env, names, i, rooms[i], &texts[i], &len[i]) && ok;
+	if (ok && napi_get_array_length(env, names, &count) == napi_ok) {
+		typed = texts[1][0] != '\0';
+		code = capsid_bindings_add_namespace(run->bindings, texts[0],
+			typed ? texts[1] : NULL, typed ? texts[2] : NULL, err);
+	}
+	for (uint32_t i = 3; code == 0 && i < count; i++) {
+		struct function *function = &run->functions[run->count];
+
+		*function = (struct function){ run, run->count };
+		run->count++;
+		if (!element(env, names, i, room, &name, &name_len))
+			code = no_memory(err);
+		else
+			code = capsid_bindings_add_function(run->bindings,
+				texts[0], name, name_len, on_call, function,
+				err);
+		if (name != room)
+			free(name);
+	}
+	for (int i = 0; i < 3; i++) {
+		if (texts[i] != rooms[i])
+			free(texts[i]);
+	}
+	return code;
+}
+
+/* In all namespaces; those of the run to be. */
+static uint32_t count_functions(napi_env env, napi_value list)
+{
+	uint32_t count = 0, names, sum = 0;
+	napi_value item;
+
+	napi_get_array_length(env, list, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (napi_get_element(env, list, i, &item) == napi_ok &&
+			napi_get_array_length(env, item, &names) == napi_ok &&
+			names > 3)
+			sum += names - 3;
+	}
+	return sum;
+}
+
+static int add_bindings(
+	struct run *run, napi_env env, napi_value list, capsid_error *err)
+{
+	uint32_t count;
+	napi_value names;
+	int code = napi_get_array_length(env, list, &count) == napi_ok
+			   ? 0
+			   : no_memory(err);
+
+	if (code == 0 && count != 0)
+		code = capsid_bindings_new(&run->bindings, err);
+	for (uint32_t i = 0; code == 0 && i < count; i++) {
+		code = napi_get_element(env, list, i, &names) == napi_ok
+			       ? add_namespace(run, env, names, err)
+			       : no_memory(err);
+	}
+	return code;
+}
+
+/* The signal: undefined, true, or the reason for which it has fired. */
+static int add_signal(
+	struct run *run, napi_env env, napi_value signal, capsid_error *err)
+{
+	char room[SHORT], *reason;
+	size_t len;
+	int code;
+
+	if (capsid__node_is(env, signal, napi_undefined))
+		return 0;
+	code = capsid_abort_new(&run->signal, err);
+	if (code != 0 || capsid__node_is(env, signal, napi_boolean))
+		return code;
+	reason = capsid__node_text(env, signal, room, sizeof(room), &len);
+	code = reason != NULL ? capsid_abort_fire(run->signal, reason, len, err)
+			      : no_memory(err);
+	if (reason != room)
+		free(reason);
+	return code;
+}
+
+static int begin(struct run *run, struct runtime *runtime, napi_env env,
+	napi_value program, capsid_error *err)
+{
+	capsid_request request = CAPSID_REQUEST_INIT;
+	char room[SHORT];
+	char *text = capsid__node_text(
+		env, program, room, sizeof(room), &request.program_len);
+	int code;
+
+	if (text == NULL)
+		return no_memory(err);
+	request.program = text;
+	request.bindings = run->bindings;
+	request.signal = run->signal;
+	if (runtime->wants_logs) {
+		request.on_log = on_log;
+		request.log_payload = run;
+	}
+	code = capsid_run_start(runtime->runtime, &request, on_done, run, err);
+	if (text != room)
+		free(text);
+	return code;
+}
+
+/* start(runtime, program, namespaces, signal): the run's number */
+napi_value capsid__node_start(napi_env env, napi_callback_info info)
+{
+	capsid_error err = { CAPSID_EDISPOSED, 0, "run() after disposal" };
+	napi_value argv[4], id;
+	struct addon *addon = capsid__node_arguments(env, info, 4, argv);
+	struct runtime *runtime;
+	struct run *run;
+	int code;
+
+	if (addon == NULL)
+		return capsid__node_throw_memory(env);
+	runtime = capsid__node_table_get(
+		&addon->runtimes, capsid__node_id(env, argv[0]));
+	if (runtime == NULL || runtime->ending)
+		return capsid__node_throw(env, &err);
+	run = calloc(1, sizeof(*run) + count_functions(env, argv[2]) *
+					       sizeof(run->functions[0]));
+	if (run == NULL)
+		return capsid__node_throw_memory(env);
+	run->addon = addon;
+	run->id = capsid__node_table_add(&addon->runs, run);
+	id = capsid__node_number(env, (double)run->id);
+	code = run->id != 0 && id != NULL ? 0 : no_memory(&err);
+	if (code == 0)
+		code = add_bindings(run, env, argv[2], &err);
+	if (code == 0)
+		code = add_signal(run, env, argv[3], &err);
+	if (code == 0)
+		code = begin(run, runtime, env, argv[1], &err);
+	if (code != 0) {
+		capsid__node_table_remove(&addon->runs, run->id);
+		run_free(run);
+		return capsid__node_throw(env, &err);
+	}
+	capsid__node_channel_hold(addon);
+	return id;
+}
+
+/* abort(run, reason) */
+napi_value capsid__node_abort(napi_env env, napi_callback_info info)
+{
+	napi_value argv[2];
+	struct addon *addon = capsid__node_arguments(env, info, 2, argv);
+	struct run *run;
+	char room[SHORT], *reason;
+	size_t len;
+
+	run = addon != NULL ? capsid__node_table_get(&addon->runs,
+				      capsid__node_id(env, argv[0]))
+			    : NULL;
+	if (run == NULL || run->signal == NULL)
+		return NULL;
+	reason = capsid__node_text(env, argv[1], room, sizeof(room), &len);
+	if (reason == NULL)
+		return capsid__node_throw_memory(env);
+	capsid_abort_fire(run->signal, reason, len, NULL);
+	if (reason != room)
+		free(reason);
+	return NULL;
+}

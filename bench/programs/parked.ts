@@ -1,0 +1,1 @@
+return await host.wait(null)

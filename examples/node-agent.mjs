@@ -1,0 +1,1 @@
+../adapters/node/examples/node-agent.mjs

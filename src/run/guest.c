@@ -1,0 +1,332 @@
+/*
+ * The run's ear: what a guest says is checked here, and nowhere later. Junk is
+ * dropped in silence; the host hears calls and logs in order, on the thread
+ * that is on the run, never while guest code could be stopped under it.
+ */
+#include "run/run.h"
+
+#include "base/clock.h"
+#include "contract/messages.h"
+#include "run/call.h"
+#include "run/runtime.h"
+#include "json/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A thread's CPU clock is a slow system call. For a moment as short as this the
+ * wall clock says nearly the same, and never less; the next reading of the CPU
+ * clock puts right what it said too much. */
+#define MOMENT_NS 5000
+
+static bool is_token(struct capsid__span text)
+{
+	return text.len >= 2 && text.text[0] == '"' &&
+	       capsid__json_check(text, CAPSID__JSON_COMPACT, NULL) == 0;
+}
+
+static void add_event(struct capsid__run *run, struct capsid__event *event)
+{
+	event->next = NULL;
+	*run->last_event = event;
+	run->last_event = &event->next;
+}
+
+/* The host's memory ran out in the middle of a run. */
+static void host_failed(struct capsid__run *run)
+{
+	pthread_mutex_lock(&run->lock);
+	if (run->failure == 0) {
+		run->failure = CAPSID_ENOMEM;
+		run->error.code = CAPSID_ENOMEM;
+		strcpy(run->error.message, "no memory for a run");
+	}
+	pthread_mutex_unlock(&run->lock);
+	capsid__run_decide(run, CAPSID__KIND_WORKER_EXIT,
+		capsid__span_of("\"the host is out of memory\""));
+}
+
+static void stream(struct capsid__run *run, struct capsid__span token)
+{
+	struct capsid__buf text = { 0 };
+	struct capsid__event *event = NULL;
+
+	if (run->on_log == NULL)
+		return;
+	if (capsid__json_unquote(&text, token))
+		event = malloc(sizeof(*event) + text.len + 1);
+	if (event == NULL) {
+		capsid__buf_done(&text);
+		host_failed(run);
+		return;
+	}
+	event->call = NULL;
+	event->log_len = text.len;
+	if (text.len != 0)
+		memcpy(event->log, text.data, text.len);
+	event->log[text.len] = '\0';
+	capsid__buf_done(&text);
+	add_event(run, event);
+}
+
+/* The run is over by the ledger: the result's message comes from there. */
+static void overflow(struct capsid__run *run)
+{
+	capsid__run_decide_text(run, CAPSID__KIND_OUTPUT_LIMIT,
+		CAPSID__MESSAGE_OUTPUT_LIMIT,
+		(uint64_t)run->runtime->config.max_output_bytes);
+}
+
+static void on_log(struct capsid__run *run, struct capsid__span token)
+{
+	int code;
+
+	if (!is_token(token))
+		return;
+	code = capsid__ledger_log(&run->ledger, token);
+	if (code == CAPSID__LEDGER_FULL)
+		overflow(run);
+	else if (code < 0)
+		host_failed(run);
+	else
+		stream(run, token);
+}
+
+/* What a program may have the host hold for it: arguments of calls that are not
+ * answered, as much as it may hold itself and a little more. */
+static bool too_many(const struct capsid__run *run)
+{
+	size_t most = (size_t)run->runtime->config.max_heap_mb << 20;
+
+	return atomic_load(&run->unanswered) > most + ((size_t)64 << 20);
+}
+
+static void on_call(
+	struct capsid__run *run, const struct capsid__message *message)
+{
+	struct capsid__event *event;
+	struct capsid_call *call;
+
+	if (too_many(run)) {
+		capsid__run_decide_text(run, CAPSID__KIND_WORKER_EXIT,
+			"the arguments of its calls in flight are too large");
+		return;
+	}
+	if (capsid__bindings_find(run->bindings, message->namespace,
+		    message->function) == NULL ||
+		capsid__json_check(message->text, CAPSID__JSON_COMPACT, NULL) !=
+			0)
+		return;
+	event = malloc(sizeof(*event));
+	call = event ? capsid__call_new(run, message) : NULL;
+	if (call == NULL) {
+		free(event);
+		host_failed(run);
+		return;
+	}
+	event->call = call;
+	add_event(run, event);
+}
+
+/* The completion, as it will stand in the result: the guest's buffer, or a
+ * copy. */
+static void on_value(
+	struct capsid__run *run, const struct capsid__message *message)
+{
+	struct capsid__outcome outcome = { .has_value = true };
+	struct capsid__span text = message->text;
+
+	if (capsid__json_check(text, CAPSID__JSON_COMPACT, NULL) != 0) {
+		capsid__run_decide_text(run, CAPSID__KIND_INVALID_OUTPUT,
+			CAPSID__MESSAGE_INVALID_OUTPUT);
+		return;
+	}
+	if (text.len > (uint64_t)run->runtime->config.max_output_bytes) {
+		overflow(run);
+		return;
+	}
+	/* not a large one for the sake of a small text */
+	if (message->buf != NULL && message->buf->cap / 4 <= text.len) {
+		outcome.text = *message->buf;
+		outcome.text.max = 0;
+		*message->buf =
+			(struct capsid__buf){ .max = message->buf->max };
+	} else if (!capsid__buf_append(&outcome.text, text.text, text.len)) {
+		host_failed(run);
+		return;
+	}
+	pthread_mutex_lock(&run->lock);
+	if (!run->decided) {
+		run->decided = true;
+		run->outcome = outcome;
+		outcome.text = (struct capsid__buf){ 0 };
+		atomic_store(&run->ending, true);
+	}
+	pthread_mutex_unlock(&run->lock);
+	capsid__buf_done(&outcome.text);
+}
+
+static void on_nothing(struct capsid__run *run)
+{
+	pthread_mutex_lock(&run->lock);
+	run->decided = true;
+	atomic_store(&run->ending, true);
+	pthread_mutex_unlock(&run->lock);
+}
+
+static void on_failure(struct capsid__run *run, enum capsid__kind kind,
+	struct capsid__span token)
+{
+	if (is_token(token))
+		capsid__run_decide(run, kind, token);
+}
+
+bool capsid__run_on_message(
+	void *payload, const struct capsid__message *message)
+{
+	struct capsid__run *run = payload;
+
+	if (atomic_load(&run->ending))
+		return false;
+	switch (message->type) {
+	case CAPSID__MESSAGE_LOG:
+		on_log(run, message->text);
+		break;
+	case CAPSID__MESSAGE_CALL:
+		on_call(run, message);
+		break;
+	case CAPSID__MESSAGE_VALUE:
+		on_value(run, message);
+		break;
+	case CAPSID__MESSAGE_NOTHING:
+		on_nothing(run);
+		break;
+	case CAPSID__MESSAGE_EXCEPTION:
+		on_failure(run, CAPSID__KIND_EXCEPTION, message->text);
+		break;
+	case CAPSID__MESSAGE_INVALID:
+		on_failure(run, CAPSID__KIND_INVALID_OUTPUT, message->text);
+		break;
+	case CAPSID__MESSAGE_TIMEOUT:
+		on_failure(run, CAPSID__KIND_TIMEOUT, message->text);
+		break;
+	case CAPSID__MESSAGE_OVERFLOW:
+		overflow(run);
+		break;
+	case CAPSID__MESSAGE_EXIT:
+		capsid__run_decide_text(run, CAPSID__KIND_WORKER_EXIT,
+			CAPSID__MESSAGE_WORKER_EXIT, (int)message->code);
+		break;
+	}
+	return !atomic_load(&run->ending);
+}
+
+/* What a program did before its end still counts, a forgotten `await` too;
+ * but nothing new is begun for a run that somebody ended. */
+static bool calls_count(const struct capsid__run *run)
+{
+	return !atomic_load(&run->ending) ||
+	       (run->outcome.kind != CAPSID__KIND_ABORT &&
+		       run->outcome.kind != CAPSID__KIND_TIMEOUT);
+}
+
+/* Counts from what the thread's CPU clock says at `now`. If it was read, what
+ * was guessed before will not be put right any more: it holds. */
+static void count_on(
+	struct capsid__run *run, int64_t cpu, int64_t now, bool was_read)
+{
+	pthread_mutex_lock(&run->lock);
+	if (was_read)
+		run->guessed_ns = 0;
+	run->cpu_began = cpu;
+	run->count_began = now;
+	run->counting = true;
+	pthread_mutex_unlock(&run->lock);
+}
+
+/* The reading at which it stopped. */
+static int64_t count_off(struct capsid__run *run, int64_t now)
+{
+	int64_t took = now - run->count_began;
+	bool guess = took < MOMENT_NS;
+	int64_t cpu = guess ? run->cpu_began + took : capsid__thread_cpu_ns();
+
+	pthread_mutex_lock(&run->lock);
+	run->busy_ns += cpu - run->cpu_began;
+	run->guessed_ns = guess ? run->guessed_ns + took : 0;
+	run->counting = false;
+	pthread_mutex_unlock(&run->lock);
+	return cpu;
+}
+
+static void tell(struct capsid__run *run, struct capsid__event *event)
+{
+	if (event->call == NULL)
+		run->on_log(event->log, event->log_len, run->log_payload);
+	else if (calls_count(run))
+		capsid__call_make(event->call);
+	else
+		capsid__call_free(event->call);
+	free(event);
+}
+
+void capsid__run_hear(struct capsid__run *run)
+{
+	struct capsid__event *event = run->events, *next;
+	int64_t cpu, began, ended;
+	bool moment;
+
+	if (event == NULL)
+		return;
+	run->events = NULL;
+	run->last_event = &run->events;
+	/* the host's own time is not the guest's */
+	began = capsid__now_ns();
+	cpu = count_off(run, began);
+	for (; event != NULL; event = next) {
+		next = event->next;
+		tell(run, event);
+	}
+	ended = capsid__now_ns();
+	moment = ended - began < MOMENT_NS;
+	cpu = moment ? cpu + ended - began : capsid__thread_cpu_ns();
+	count_on(run, cpu, ended, !moment);
+}
+
+void capsid__run_count_on(struct capsid__run *run)
+{
+	clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+
+	pthread_getcpuclockid(pthread_self(), &clock);
+	pthread_mutex_lock(&run->lock);
+	run->cpu_clock = clock;
+	pthread_mutex_unlock(&run->lock);
+	count_on(run, capsid__thread_cpu_ns(), capsid__now_ns(), true);
+}
+
+void capsid__run_count_off(struct capsid__run *run)
+{
+	count_off(run, capsid__now_ns());
+}
+
+void capsid__run_aim(struct capsid__run *run, void (*stop)(void *), void *what)
+{
+	pthread_mutex_lock(&run->lock);
+	run->stop = stop;
+	run->stop_what = what;
+	pthread_mutex_unlock(&run->lock);
+}
+
+bool capsid__run_on_interrupted(void *payload)
+{
+	struct capsid__run *run = payload;
+	void (*stop)(void *) = run->stop;
+	void *what = run->stop_what;
+
+	if (run->events != NULL && !atomic_load(&run->ending)) {
+		capsid__run_aim(run, NULL, NULL);
+		capsid__run_hear(run);
+		capsid__run_aim(run, stop, what);
+	}
+	return atomic_load(&run->ending);
+}

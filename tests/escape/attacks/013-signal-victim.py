@@ -1,0 +1,3 @@
+# Signals another process.
+# inside: refused (EPERM|ESRCH)$
+return tried(os.kill, world["pid"], 10)

@@ -1,0 +1,1 @@
+capsid_fuzz(port_host LIBS capsid-port capsid-json capsid-base)

@@ -1,0 +1,1 @@
+capsid_fuzz(strip LIBS capsid-strip-native capsid-strip-grammar capsid-base)

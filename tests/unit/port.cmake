@@ -1,0 +1,1 @@
+capsid_unit(test_port TORTURE LIBS capsid-port capsid-json capsid-base)
