@@ -163,3 +163,52 @@ test('exports: a library with a stray or a missing name fails', () => {
 		rmSync(root, { recursive: true })
 	}
 })
+
+/* A JUnit file of CTest's: one test case a name, each with its output. */
+const junit = (cases) =>
+	Object.entries(cases)
+		.map(
+			([name, [status, output]]) =>
+				`\t<testcase name="${name}" classname="${name}" time="0" status="${status}">\n` +
+				(status === 'fail' ? '\t\t<failure message=""/>\n' : '') +
+				`\t\t<system-out>${output}</system-out>\n\t</testcase>\n`
+		)
+		.join('')
+
+for (const [name, first, again, want] of [
+	['a failure stays one', ['fail', ''], ['fail', ''], '0\t1\t0\t'],
+	['a failure that nobody ran again stays one', ['fail', ''], null, '0\t1\t0\t'],
+	[
+		'what passes when run again alone is named',
+		['fail', '[  PASSED  ] 3 test\n[  FAILED  ] 1 test'],
+		['run', '[  PASSED  ] 4 test'],
+		'4\t0\t0\tunit/it'
+	],
+	[
+		"a sanitizer's report stays a failure",
+		['fail', '==1==ERROR: AddressSanitizer: heap-use-after-free'],
+		['run', ''],
+		'0\t1\t0\t'
+	]
+])
+	test(`tally: ${name}`, () => {
+		const files = { 'first.xml': junit({ 'unit/it': first }) }
+		if (again) files['again.xml'] = junit({ 'unit/it': again })
+		const { ok, text } = run('tally', files, (root) => [
+			'stage',
+			`${root}/first.xml`,
+			first[0] === 'fail' ? '8' : '0',
+			`${root}/again.xml`
+		])
+		assert.ok(ok, text)
+		assert.equal(text, `stage\tunit\t${want}\n`)
+	})
+
+test('tally: a status that no test explains is a failure', () => {
+	const { text } = run(
+		'tally',
+		{ 'first.xml': junit({ 'unit/it': ['run', ''] }) },
+		(root) => ['stage', `${root}/first.xml`, '8', `${root}/again.xml`]
+	)
+	assert.match(text, /^stage\tctest ended with status 8\t0\t1\t0\t$/m)
+})
