@@ -101,8 +101,8 @@ for (const name of texts) {
 	})
 }
 
-test('examples/node-agent.mjs shows every kind of end', () => {
-	const printed = must(process.execPath, [join(root, 'examples/node-agent.mjs')])
+test('adapters/node/examples/node-agent.mjs shows every kind of end', () => {
+	const printed = must(process.execPath, [join(root, 'adapters/node/examples/node-agent.mjs')])
 	for (const line of [/^value /m, /^exception$/m, /^timeout$/m, /^log /m])
 		assert.match(printed, line)
 })

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -159,6 +159,22 @@ test('exports: a library with a stray or a missing name fails', () => {
 		assert.notEqual(done.status, 0)
 		assert.match(done.stdout, /exported but not declared: stray/)
 		assert.match(done.stdout, /declared but not exported: capsid_run\n/)
+	} finally {
+		rmSync(root, { recursive: true })
+	}
+})
+
+test('links: a symbolic link fails', () => {
+	const links = (root) => spawnSync(join(scripts, 'check-links'), [root])
+	const root = mkdtempSync(join(tmpdir(), 'capsid-style-'))
+	try {
+		mkdirSync(join(root, 'docs'))
+		writeFileSync(join(root, 'a.txt'), '')
+		assert.equal(links(root).status, 0)
+		symlinkSync('../a.txt', join(root, 'docs/b.txt'))
+		const { status, stdout } = links(root)
+		assert.equal(status, 1)
+		assert.match(stdout.toString(), /docs\/b\.txt -> \.\.\/a\.txt/)
 	} finally {
 		rmSync(root, { recursive: true })
 	}

@@ -1,1 +1,0 @@
-../adapters/node/examples/node-agent.mjs
