@@ -5,7 +5,7 @@
  */
 import { WORDS } from 'capsid:contract'
 import { message } from './messages.ts'
-import type { BindingNamespace } from './types.ts'
+import type { NamespaceShape } from './types.ts'
 
 /* The longest part of a name that a message shows, in UTF-8 bytes. */
 const SHOWN = 200
@@ -42,7 +42,7 @@ function refuse(name: string, shown: unknown): never {
 }
 
 /* All globals first and then all classes, as upstream reports mistakes. */
-export function checkNames(bindings: readonly BindingNamespace[]): void {
+export function checkNames(bindings: readonly NamespaceShape[]): void {
 	const globals = new Set<string>()
 	const taken = new Set<string>()
 	for (const { global } of bindings) {

@@ -77,37 +77,74 @@ export interface CheckedRequest {
 	signal: AbortSignal | undefined
 }
 
-function checkNamespace(binding: BindingNamespace): BindingFunction[] {
-	const { global, functions } = binding
-	if (typeof functions !== 'object' || functions === null)
-		throw new MisuseError(`the functions of "${global}" are not an object`)
-	return Object.keys(functions).map((name) => {
-		const code = functions[name]
-		if (typeof code !== 'function')
+function show(value: unknown): string {
+	if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
+	if (typeof value === 'function') return 'a function'
+	if (typeof value === 'object' && value !== null)
+		return Array.isArray(value) ? 'an array' : 'an object'
+	return String(value)
+}
+
+function wrong(name: string, rule: string, value: unknown): MisuseError {
+	return new MisuseError(`${name} must be ${rule}, not ${show(value)}`)
+}
+
+function mustBeObject(name: string, value: unknown): Record<string, unknown> {
+	if (typeof value !== 'object' || value === null)
+		throw wrong(name, 'an object', value)
+	return value as Record<string, unknown>
+}
+
+/* Of an error class the names are checked with all the others. */
+function shapeOf(binding: BindingNamespace): NamespaceShape {
+	const { global, errorClass } = binding
+	const shape: NamespaceShape = { global, functions: Object.keys(binding.functions) }
+	if (errorClass === undefined || errorClass === null) return shape
+	const { name, memberNameProperty } = errorClass
+	return { ...shape, errorClass: { name, memberNameProperty } }
+}
+
+function checkBinding(binding: BindingNamespace): void {
+	const { global, functions, errorClass } = mustBeObject(
+		'a namespace of bindings',
+		binding
+	)
+	const all = mustBeObject(`functions of ${show(global)}`, functions)
+	for (const name of Object.keys(all)) {
+		if (!isWellFormed(name))
 			throw new MisuseError(
-				`${JSON.stringify(name)} of "${global}" is not a function`
+				`function name ${show(name)} in ${show(global)} is not well-formed Unicode`
 			)
-		return code
-	})
+		if (typeof all[name] !== 'function')
+			throw wrong(`${show(name)} of ${show(global)}`, 'a function', all[name])
+	}
+	if (errorClass !== undefined && errorClass !== null)
+		mustBeObject('errorClass', errorClass)
+}
+
+/* No half of a surrogate pair. */
+const isWellFormed = (text: string) => !/\p{Surrogate}/u.test(text)
+
+function isSignal(value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false
+	const { aborted, addEventListener, removeEventListener } = value as AbortSignal
+	return (
+		typeof aborted === 'boolean' &&
+		typeof addEventListener === 'function' &&
+		typeof removeEventListener === 'function'
+	)
 }
 
 export function checkRequest(request: RunRequest): CheckedRequest {
-	const { program, bindings, signal } = request
-	if (typeof program !== 'string')
-		throw new MisuseError('the program is not a string')
-	if (!Array.isArray(bindings))
-		throw new MisuseError('the bindings are not an array')
-	checkNames(bindings)
-	const functions = bindings.map(checkNamespace)
-	const namespaces = bindings.map(({ global, functions: all, errorClass }) => ({
-		global,
-		functions: Object.keys(all),
-		...(errorClass && {
-			errorClass: {
-				name: errorClass.name,
-				memberNameProperty: errorClass.memberNameProperty
-			}
-		})
-	}))
-	return { program, namespaces, functions, signal }
+	mustBeObject('the request', request)
+	const { program, bindings = [], signal = undefined } = request
+	if (typeof program !== 'string') throw wrong('program', 'a string', program)
+	if (signal !== undefined && signal !== null && !isSignal(signal))
+		throw wrong('signal', 'an AbortSignal', signal)
+	if (!Array.isArray(bindings)) throw wrong('bindings', 'an array', bindings)
+	bindings.forEach(checkBinding)
+	const namespaces = bindings.map(shapeOf)
+	checkNames(namespaces)
+	const functions = bindings.map(({ functions: all }) => Object.values(all))
+	return { program, namespaces, functions, signal: signal ?? undefined }
 }

@@ -26,7 +26,7 @@ export interface BindingNamespace {
 
 export interface RunRequest {
 	program: string
-	bindings: BindingNamespace[]
+	bindings?: BindingNamespace[]
 	signal?: AbortSignal
 }
 

@@ -71,6 +71,25 @@ test('what does not fit in a Worker is refused when the runtime is made', async 
 	}
 })
 
+test('a wrong request is told what is wrong with it', async () => {
+	assert.deepEqual(await worker.json('/requests', {}), [
+		'MisuseError: the request must be an object, not undefined',
+		'MisuseError: program must be a string, not undefined',
+		'MisuseError: program must be a string, not 5',
+		'MisuseError: bindings must be an array, not "tools"',
+		'MisuseError: a namespace of bindings must be an object, not null',
+		'MisuseError: functions of "tools" must be an object, not undefined',
+		'MisuseError: binding global "5" is not a usable identifier',
+		'MisuseError: "echo" of "tools" must be a function, not "x"',
+		'MisuseError: function name "\\ud800" in "tools" is not well-formed Unicode',
+		'MisuseError: errorClass must be an object, not "E"',
+		'MisuseError: binding error class "undefined" is not a usable identifier',
+		'MisuseError: signal must be an AbortSignal, not an object',
+		'{"value":1,"logs":[]}',
+		'{"value":1,"logs":[]}'
+	])
+})
+
 describe('budgets', () => {
 	const frozen = async (program, config) =>
 		(await worker.json('/frozen', { program, config })).result

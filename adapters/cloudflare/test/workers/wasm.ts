@@ -3,7 +3,8 @@
  * after the other, or all at once, on one runtime; /frozen a program on a clock
  * that stands still, as Cloudflare's does while a Worker computes; /left says
  * whether a word of a program is still in its slot after the reset; /control
- * that this Worker itself reaches the network.
+ * that this Worker itself reaches the network; /requests what wrong ones are
+ * told.
  */
 import { checkConfig, checkRequest } from '../../src/contract/request.ts'
 import { Run } from '../../src/contract/run.ts'
@@ -81,11 +82,41 @@ async function left({ program }: Many) {
 	return { before, during, whole: slot.reset(), after: memory().includes(program), words }
 }
 
+/* What a caller without types may hand in. */
+async function requests(): Promise<string[]> {
+	const echo = async (x: unknown) => x
+	const given: unknown[] = [
+		undefined,
+		{},
+		{ program: 5 },
+		{ program: '', bindings: 'tools' },
+		{ program: '', bindings: [null] },
+		{ program: '', bindings: [{ global: 'tools' }] },
+		{ program: '', bindings: [{ global: 5, functions: {} }] },
+		{ program: '', bindings: [{ global: 'tools', functions: { echo: 'x' } }] },
+		{ program: '', bindings: [{ global: 'tools', functions: { '\ud800': echo } }] },
+		{ program: '', bindings: [{ global: 'tools', functions: {}, errorClass: 'E' }] },
+		{ program: '', bindings: [{ global: 'tools', functions: {}, errorClass: {} }] },
+		{ program: '', signal: { aborted: false } },
+		{ program: 'return 1', bindings: undefined, signal: null },
+		{ program: 'return 1', bindings: [{ global: 't', functions: {}, errorClass: null }] }
+	]
+	return Promise.all(
+		given.map((request) =>
+			runtime().run(request as never).then(
+				(result) => JSON.stringify(result),
+				(error: Error) => `${error.name}: ${error.message}`
+			)
+		)
+	)
+}
+
 const routes: Record<string, (body: never) => Promise<unknown>> = {
 	'/case': (one: Case) => perform((config) => new WasmRuntime(config), one),
 	'/run': many,
 	'/frozen': frozen,
 	'/left': left,
+	'/requests': requests,
 	'/control': async () => ({
 		status: (await fetch('http://outside.test/')).status,
 		canSuspend
