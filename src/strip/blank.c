@@ -255,20 +255,31 @@ static void erase_parameters(struct strip_work *work, uint32_t node)
 		capsid__strip_arrow(work, parent);
 }
 
-/* `f<T>.x` is an error of the language, though not of the grammar. */
-static void erase_arguments(struct strip_work *work, uint32_t node)
+/* Whether the language, other than the grammar, sees no type arguments here:
+ * `f<T>.x` is an error, and `f < T > +1` compares. */
+static bool no_arguments(const struct strip_work *work, uint32_t node)
 {
 	const struct strip_tree *tree = &work->tree;
 	uint32_t parent = capsid__strip_at(tree, node)->parent;
 	uint32_t outer = capsid__strip_at(tree, parent)->parent;
+	uint32_t next = capsid__strip_at(tree, node)->end;
 
-	if (capsid__strip_is(tree, parent, sym_instantiation_expression) &&
-		(capsid__strip_is(tree, outer, sym_member_expression) ||
-			capsid__strip_is(
-				tree, outer, sym_subscript_expression)) &&
+	if (!capsid__strip_is(tree, parent, sym_instantiation_expression))
+		return false;
+	if ((capsid__strip_is(tree, outer, sym_member_expression) ||
+		    capsid__strip_is(tree, outer, sym_subscript_expression)) &&
 		capsid__strip_first(tree, outer) == parent)
-		return;
-	erase_node(work, node);
+		return true;
+	while (next < work->len && strchr(" \t\r\n", work->source[next]))
+		next++;
+	return next < work->len &&
+	       (work->source[next] == '+' || work->source[next] == '-');
+}
+
+static void erase_arguments(struct strip_work *work, uint32_t node)
+{
+	if (!no_arguments(work, node))
+		erase_node(work, node);
 }
 
 /* What an annotation may hang on; `(x: T)` alone is no expression. */

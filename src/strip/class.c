@@ -139,6 +139,7 @@ static bool has_modifier(const struct strip_tree *tree, uint32_t parameter)
 static bool constructor(const struct strip_work *work, uint32_t node)
 {
 	const struct strip_tree *tree = &work->tree;
+	struct strip_slice text;
 	uint32_t name;
 
 	if (!capsid__strip_is(tree, node, sym_method_definition) ||
@@ -146,10 +147,12 @@ static bool constructor(const struct strip_work *work, uint32_t node)
 			sym_class_body))
 		return false;
 	name = capsid__strip_field(tree, node, field_name);
-	return name &&
-	       capsid__strip_equals(
-		       capsid__strip_text(work, name), "constructor") &&
-	       !capsid__strip_child(tree, node, anon_sym_static);
+	if (!name || capsid__strip_child(tree, node, anon_sym_static))
+		return false;
+	text = capsid__strip_text(work, name);
+	return capsid__strip_equals(text, "constructor") ||
+	       capsid__strip_equals(text, "\"constructor\"") ||
+	       capsid__strip_equals(text, "'constructor'");
 }
 
 static void erase_this(struct strip_work *work, uint32_t node)

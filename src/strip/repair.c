@@ -57,25 +57,68 @@ static bool parse(struct strip_repair *repair, TSParser *parser)
 	return ok;
 }
 
+/* Behind white space and comments. */
+static const char *skip_gap(const char *at, const char *end)
+{
+	while (at < end) {
+		if (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n') {
+			at++;
+		} else if (end - at > 1 && at[0] == '/' && at[1] == '/') {
+			at = memchr(at, '\n', (size_t)(end - at));
+			if (!at)
+				return end;
+		} else if (end - at > 1 && at[0] == '/' && at[1] == '*') {
+			for (at += 2; at < end; at++)
+				if (at[0] == '/' && at[-1] == '*')
+					break;
+			at += at < end;
+		} else {
+			break;
+		}
+	}
+	return at;
+}
+
 /* A `>` with a template behind it. */
-static bool has_tag_sign(const struct strip_work *work)
+static bool has_tag(const struct strip_work *work)
+{
+	const char *from = work->source;
+	const char *end = from + work->len;
+	const char *at;
+
+	while ((at = memchr(from, '`', (size_t)(end - from)))) {
+		const char *behind = at;
+
+		while (behind > from && behind[-1] != '>')
+			behind--;
+		if (behind > from && skip_gap(behind, end) == at)
+			return true;
+		from = at + 1;
+	}
+	return false;
+}
+
+/* A `<<` whose next `>` has a `(` behind it. */
+static bool has_shift(const struct strip_work *work)
 {
 	const char *at = work->source;
 	const char *end = at + work->len;
 
-	while ((at = memchr(at, '`', (size_t)(end - at)))) {
-		const char *back = at++;
+	while ((at = memchr(at, '<', (size_t)(end - at))) && ++at < end) {
+		const char *sign;
 
-		while (back > work->source &&
-			(back[-1] == ' ' || back[-1] == '\n'))
-			back--;
-		if (back > work->source && back[-1] == '>')
+		if (*at != '<')
+			continue;
+		sign = memchr(at, '>', (size_t)(end - at));
+		if (!sign)
+			return false;
+		if (sign + 1 < end && sign[1] == '(')
 			return true;
 	}
 	return false;
 }
 
-static void repair_by_tokens(struct strip_repair *repair, bool tags)
+static void repair_by_tokens(struct strip_repair *repair, bool arguments)
 {
 	struct strip_work *work = repair->work;
 
@@ -84,28 +127,41 @@ static void repair_by_tokens(struct strip_repair *repair, bool tags)
 		repair->failed = true;
 		return;
 	}
-	if (tags)
-		capsid__strip_repair_tags(repair);
+	if (arguments)
+		capsid__strip_repair_arguments(repair);
 	if (capsid__strip_broken(&work->tree, 0))
 		capsid__strip_repair_tokens(repair);
+}
+
+static bool parse_by_lines(struct strip_repair *repair, TSParser *parser)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		capsid__strip_repair_lines(repair);
+		if (!repair->changed)
+			break;
+		if (!parse(repair, parser))
+			return false;
+	}
+	return true;
 }
 
 bool capsid__strip_parse(struct strip_work *work, TSParser *parser)
 {
 	struct strip_repair repair = { .work = work };
 	bool ok = parse(&repair, parser);
-	bool tags = ok && work->len && has_tag_sign(work);
+	bool arguments = ok && work->len && (has_tag(work) || has_shift(work));
 
-	if (ok && (tags || capsid__strip_broken(&work->tree, 0))) {
-		repair_by_tokens(&repair, tags);
+	if (ok && (arguments || capsid__strip_broken(&work->tree, 0))) {
+		repair_by_tokens(&repair, arguments);
 		if (repair.changed)
 			ok = parse(&repair, parser);
 	}
-	for (int round = 0; ok && round < ROUNDS; round++) {
-		capsid__strip_repair_lines(&repair);
-		if (!repair.changed)
-			break;
-		ok = parse(&repair, parser);
+	ok = ok && parse_by_lines(&repair, parser);
+	if (ok && repair.tokens.count && capsid__strip_broken(&work->tree, 0)) {
+		capsid__strip_repair_types(&repair);
+		if (repair.changed)
+			ok = parse(&repair, parser) &&
+			     parse_by_lines(&repair, parser);
 	}
 	capsid__strip_tokens_done(&repair.tokens);
 	free(repair.text);

@@ -28,8 +28,13 @@ void capsid__strip_repair_space(
 
 /* repair_tokens.c: what is seen from the tokens, when the tree has errors. */
 void capsid__strip_repair_tokens(struct strip_repair *repair);
-/* Type arguments in front of a template, which the tree takes for `<`, `>`. */
-void capsid__strip_repair_tags(struct strip_repair *repair);
+/* Type arguments that the tree takes for `<` and `>`, or for `<<`. */
+void capsid__strip_repair_arguments(struct strip_repair *repair);
+/* Erases tokens, in the parser's text and in the program's. */
+void capsid__strip_repair_erase(struct strip_repair *repair, uint32_t from,
+	uint32_t to, bool statement);
+/* repair_types.c: what is only typed and still has errors. */
+void capsid__strip_repair_types(struct strip_repair *repair);
 /* repair_lines.c: where a line end ends what the tree let go on. */
 void capsid__strip_repair_lines(struct strip_repair *repair);
 

@@ -7,14 +7,17 @@
 
 #include <string.h>
 
-/* A semicolon at the end of a node, if there is room and a line end behind. */
+/* A semicolon at the end of a node, if a line end is behind it and there is
+ * room: a comment is, for the parser has no use for it. */
 static bool end_here(struct strip_repair *repair, uint32_t end, uint32_t next)
 {
 	const struct strip_work *work = repair->work;
 
-	if (end >= next ||
-		!capsid__strip_has_line_end(work->source, end, next) ||
-		!strchr(" \t\r\n", work->source[end]))
+	if (end >= next || !capsid__strip_has_line_end(work->source, end, next))
+		return false;
+	if (work->source[end] == '/')
+		capsid__strip_repair_space(repair, end, next);
+	else if (!strchr(" \t\r\n", work->source[end]))
 		return false;
 	capsid__strip_repair_put(repair, end, ';');
 	return true;
@@ -195,6 +198,20 @@ static void module_end(struct strip_repair *repair, uint32_t node)
 	}
 }
 
+/* A namespace whose brace is on a line of its own. */
+static void module_body(struct strip_repair *repair, uint32_t node)
+{
+	const struct strip_tree *tree = &repair->work->tree;
+	uint32_t next = capsid__strip_after(
+		tree, capsid__strip_outer_statement(repair->work, node));
+
+	if (next && !capsid__strip_field(tree, node, field_body) &&
+		capsid__strip_is(tree, next, sym_statement_block))
+		for (uint32_t at = capsid__strip_at(tree, node)->end;
+			at < capsid__strip_at(tree, next)->start; at++)
+			capsid__strip_repair_put(repair, at, ' ');
+}
+
 void capsid__strip_repair_lines(struct strip_repair *repair)
 {
 	const struct strip_tree *tree = &repair->work->tree;
@@ -230,6 +247,7 @@ void capsid__strip_repair_lines(struct strip_repair *repair)
 			word_end(repair, node);
 			break;
 		case sym_internal_module:
+			module_body(repair, node);
 			module_end(repair, node);
 			break;
 		}

@@ -54,7 +54,8 @@ static void space(repair *self, uint32_t from, uint32_t to)
 		self, at(self, from).start, at(self, to).end);
 }
 
-static void erase(repair *self, uint32_t from, uint32_t to, bool statement)
+void capsid__strip_repair_erase(
+	repair *self, uint32_t from, uint32_t to, bool statement)
 {
 	struct strip_edit *edit = &self->work->edit;
 
@@ -137,7 +138,7 @@ static uint32_t member_modifiers(repair *self, uint32_t index)
 		if (is_any(self, i, typed_modifiers) ||
 			(whole && !is(self, i, "declare") &&
 				!is(self, i, "abstract")))
-			erase(self, i, i, false);
+			capsid__strip_repair_erase(self, i, i, false);
 		else if (is(self, i, "accessor"))
 			space(self, i, i);
 	}
@@ -190,6 +191,50 @@ static void contextual_name(repair *self, uint32_t index)
 	capsid__strip_repair_put(self, at(self, index).start, '$');
 }
 
+/* `[from: T, in?: U]`: any word is a label, the grammar knows but names. */
+static void tuple_label(repair *self, uint32_t index)
+{
+	uint32_t next = index + 1;
+
+	if (!index || (!is_byte(self, index - 1, '[') &&
+			      !is_byte(self, index - 1, ',') &&
+			      !is(self, index - 1, "...")))
+		return;
+	next += is_byte(self, next, '?');
+	if (is_byte(self, next, ':'))
+		capsid__strip_repair_put(self, at(self, index).start, '$');
+}
+
+static bool declares_using(const repair *self, uint32_t index)
+{
+	static const char *const operators[] = { "of", "in", "as", "satisfies",
+		"instanceof", NULL };
+
+	return is_word(self, index + 1) && at(self, index + 1).on_line &&
+	       !is_any(self, index + 1, operators) &&
+	       (is_byte(self, index + 2, '=') ||
+		       is_byte(self, index + 2, ':') ||
+		       is(self, index + 2, "of"));
+}
+
+/* `using x: T = …` is a `const` for the parser, which knows it without types
+ * alone; elsewhere the word is a name, which it does not know at all. */
+static void using_word(repair *self, uint32_t index)
+{
+	uint32_t start = at(self, index).start;
+
+	if (!is(self, index, "using"))
+		return;
+	if (!declares_using(self, index)) {
+		capsid__strip_repair_put(self, start, '$');
+		return;
+	}
+	if (index && is(self, index - 1, "await") && at(self, index).on_line)
+		space(self, index - 1, index - 1);
+	for (uint32_t i = 0; i < 5; i++)
+		capsid__strip_repair_put(self, start + i, "const"[i]);
+}
+
 /* `import("x").T<U>` as a type: a plain name for the parser. */
 static void import_type(repair *self, uint32_t index)
 {
@@ -228,7 +273,7 @@ static void typed_module(repair *self, uint32_t index)
 	}
 	if (is_byte(self, end + 1, ';'))
 		end++;
-	erase(self, index, end, true);
+	capsid__strip_repair_erase(self, index, end, true);
 }
 
 /* A namespace with something behind its brace on the same line. */
@@ -389,6 +434,8 @@ void capsid__strip_repair_tokens(struct strip_repair *self)
 		import_type(self, index);
 		typed_module(self, index);
 		namespace_end(self, index);
+		tuple_label(self, index);
+		using_word(self, index);
 		in_line(self, index);
 		readonly_type(self, index);
 		computed_abstract(self, index);
@@ -421,22 +468,51 @@ static uint32_t opening(const repair *self, uint32_t index)
 	}
 }
 
-void capsid__strip_repair_tags(struct strip_repair *self)
+/* `f<T>` in front of a template. */
+static void tag_arguments(repair *self, uint32_t index)
 {
-	for (uint32_t i = 2; i < self->tokens.count && !self->failed; i++) {
-		struct strip_token token = at(self, i);
-		uint32_t open;
+	struct strip_token token = at(self, index);
+	uint32_t open;
 
-		if (token.kind != STRIP_TEMPLATE ||
-			!is_byte(self, i - 1, '>') ||
-			self->work->source[token.start] != '`')
-			continue;
-		open = opening(self, i - 1);
-		if (open == i - 1 || open == 0 || open + 1 == i - 1)
-			continue;
-		if (!is_word(self, open - 1) && !is_byte(self, open - 1, ')') &&
-			!is_byte(self, open - 1, ']'))
-			continue;
-		erase(self, open, i - 1, false);
+	if (token.kind != STRIP_TEMPLATE || !is_byte(self, index - 1, '>') ||
+		self->work->source[token.start] != '`')
+		return;
+	open = opening(self, index - 1);
+	if (open == index - 1 || open == 0 || open + 1 == index - 1)
+		return;
+	if (!is_word(self, open - 1) && !is_byte(self, open - 1, ')') &&
+		!is_byte(self, open - 1, ']'))
+		return;
+	capsid__strip_repair_erase(self, open, index - 1, false);
+}
+
+/* `f<<T>(x: T) => U>(y)`: the inner parameters go, for the parser. */
+static void shifted_parameters(repair *self, uint32_t index)
+{
+	uint32_t inner = index + 1;
+	uint32_t close, end;
+	int depth = 0;
+
+	if (!is_byte(self, index, '<') || !is_byte(self, inner, '<') ||
+		at(self, index).end != at(self, inner).start)
+		return;
+	close = closing(self, inner);
+	if (close == inner || !is_byte(self, close + 1, '('))
+		return;
+	for (end = close + 1; end < reach(self, index); end++) {
+		depth += is_byte(self, end, '(');
+		depth -= is_byte(self, end, ')');
+		if (!depth)
+			break;
 	}
+	if (is(self, end + 1, "=>"))
+		space(self, inner, close);
+}
+
+void capsid__strip_repair_arguments(struct strip_repair *self)
+{
+	for (uint32_t i = 2; i < self->tokens.count && !self->failed; i++)
+		tag_arguments(self, i);
+	for (uint32_t i = 1; i < self->tokens.count && !self->failed; i++)
+		shifted_parameters(self, i);
 }

@@ -252,6 +252,8 @@ bool capsid__strip_tokens_read(
 	bool ok = true;
 
 	*tokens = (struct strip_tokens){ .source = source, .len = len };
+	if (len >= 3 && !memcmp(source, "\xef\xbb\xbf", 3))
+		reader.at = 3;
 	if (len >= 2 && source[0] == '#' && source[1] == '!')
 		skip_line(&reader);
 	skip_gap(&reader);
