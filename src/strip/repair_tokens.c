@@ -205,6 +205,18 @@ static void tuple_label(repair *self, uint32_t index)
 		capsid__strip_repair_put(self, at(self, index).start, '$');
 }
 
+/* `['a'?, 1?]`: literals that a tuple may lack. */
+static void optional_literal(repair *self, uint32_t index)
+{
+	int kind = at(self, index).kind;
+
+	if ((kind == STRIP_STRING || kind == STRIP_NUMBER) &&
+		is_byte(self, index + 1, '?') &&
+		(is_byte(self, index + 2, ']') ||
+			is_byte(self, index + 2, ',')))
+		space(self, index + 1, index + 1);
+}
+
 static bool declares_using(const repair *self, uint32_t index)
 {
 	static const char *const operators[] = { "of", "in", "as", "satisfies",
@@ -358,7 +370,7 @@ static void readonly_type(repair *self, uint32_t index)
 			!is_byte(self, index + 1, '[')))
 		return;
 	if (is(self, index - 1, "extends") || is(self, index - 1, "as") ||
-		is_byte(self, index - 1, ':') ||
+		is(self, index - 1, "keyof") || is_byte(self, index - 1, ':') ||
 		is_byte(self, index - 1, '|') || is_byte(self, index - 1, '&'))
 		space(self, index, index);
 }
@@ -425,6 +437,7 @@ void capsid__strip_repair_tokens(struct strip_repair *self)
 			other_line_end(self, index);
 		if (!is_word(self, index)) {
 			signature_line(self, index);
+			optional_literal(self, index);
 			escapes(self, index);
 			index++;
 			continue;
