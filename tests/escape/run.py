@@ -4,7 +4,7 @@
 file states.
 
 run.py [--bin DIR] [--isolation process|container] [--mode root|user|both]
-       [--only TEXT] [--every N] [--layers LIST] [--verbose]
+       [--only TEXT] [--layers LIST] [--verbose]
 
 See README.md for the form of an attack.
 """
@@ -360,7 +360,7 @@ def is_ours(pid, mark):
 
 def run_mode(mode, options, count):
     paths = sorted(x for x in glob.glob(HERE + "/attacks/*.py")
-                   if options.only in x)[::options.every]
+                   if options.only in x)
     before = snapshot()
     world = World(mode, options.isolation)
     world.null = options.null
@@ -414,8 +414,6 @@ def main():
     parser.add_argument("--mode", default="both",
                         choices=("root", "user", "both"))
     parser.add_argument("--only", default="")
-    parser.add_argument("--every", type=int, default=1,
-                        help="one attack of so many")
     parser.add_argument("--layers", default="", help="as in "
                         "seccomp=off: shows what each layer stops")
     parser.add_argument("--verbose", action="store_true")
