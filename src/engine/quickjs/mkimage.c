@@ -41,6 +41,7 @@ static bool write_image(const char *path, const uint8_t *image, size_t size)
 	struct capsid__image head = { .magic = CAPSID__IMAGE_MAGIC,
 		.size = (uint32_t)size };
 	FILE *file = fopen(path, "wb");
+	bool failed;
 
 	if (file == NULL)
 		return false;
@@ -57,7 +58,8 @@ static bool write_image(const char *path, const uint8_t *image, size_t size)
 	}
 	printf("snapshot image: %u pages of 4 KiB, %zu MiB addressed\n",
 		head.count, size >> 20);
-	return !ferror(file) & (fclose(file) == 0);
+	failed = ferror(file) != 0;
+	return fclose(file) == 0 && !failed;
 }
 
 int main(int argc, char **argv)

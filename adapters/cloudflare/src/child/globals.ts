@@ -44,12 +44,14 @@ function makePerformance(performance: Performance): object {
 }
 
 /* Node's Buffer, loaded when a program first asks for it: most do not. */
-declare function require(name: 'buffer/index.js'): { Buffer: unknown }
+declare function require(
+	name: '../../../../src/engine/quickjs/realm/js/buffer.js'
+): { Buffer: unknown }
 
 function installBuffer(global: object): void {
 	define(global, 'Buffer', {
 		get: () => {
-			const { Buffer } = require('buffer/index.js')
+			const { Buffer } = require('../../../../src/engine/quickjs/realm/js/buffer.js')
 			hide(global, 'Buffer', Buffer)
 			return Buffer
 		},
