@@ -85,7 +85,7 @@ static void say(const struct capsid__said *what, const int *fds)
 		_exit(0);
 }
 
-static void say_failure(int what, const capsid_error *err)
+static void say_failure(enum capsid__said_what what, const capsid_error *err)
 {
 	struct capsid__said failed = { .what = what, .code = err->code };
 

@@ -87,8 +87,8 @@ static void say(struct keeper *keeper, const struct capsid__said *what,
 		keeper->ending = true;
 }
 
-static void say_failure(
-	struct keeper *keeper, int what, int code, const char *text)
+static void say_failure(struct keeper *keeper, enum capsid__said_what what,
+	int code, const char *text)
 {
 	struct capsid__said said = { .what = what, .code = code };
 

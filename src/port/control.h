@@ -33,7 +33,7 @@ struct capsid__order {
 
 /* Nursery to host. */
 struct capsid__said {
-	enum {
+	enum capsid__said_what {
 		CAPSID__SAID_READY = 1, /* the engine is loaded */
 		CAPSID__SAID_FAILED,    /* it never will be: code, text */
 		CAPSID__SAID_CHILD,     /* slot, and descriptors, see below */

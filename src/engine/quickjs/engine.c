@@ -81,8 +81,8 @@ static void append_part(void *arg)
 	struct part *part = arg;
 	struct capsid__buf *parts = &part->slot->parts;
 
-	part->ok = capsid__buf_reserve(parts, part->len);
-	if (!part->ok)
+	part->ok = part->len == 0 || capsid__buf_reserve(parts, part->len);
+	if (!part->ok || part->len == 0)
 		return;
 	capsid__pages_ahead(parts->data + parts->len, part->len);
 	capsid__buf_append(parts, part->data, part->len);
