@@ -9,12 +9,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x10 /* Linux 5.1 */
+#endif
+
+#ifndef PIDFD_SELF_THREAD_GROUP
+#define PIDFD_SELF_THREAD_GROUP (-10001) /* Linux 6.14 */
 #endif
 
 #define REGIONS 128
@@ -189,11 +196,31 @@ static bool list_written(uint32_t *pages, uint32_t *count,
 	return true;
 }
 
+/* Each part by itself makes every processor that runs a thread of ours drop
+ * what it knows of the addresses; all together do so once. */
+static void drop_parts(const struct iovec *parts, size_t count)
+{
+	static atomic_bool unknown; /* before Linux 6.14, or forbidden */
+
+	if (!atomic_load_explicit(&unknown, memory_order_relaxed)) {
+		ssize_t n =
+			syscall(SYS_process_madvise, PIDFD_SELF_THREAD_GROUP,
+				parts, count, MADV_DONTNEED, 0);
+
+		if (n >= 0)
+			return;
+		atomic_store_explicit(&unknown, true, memory_order_relaxed);
+	}
+	for (size_t i = 0; i < count; i++)
+		madvise(parts[i].iov_base, parts[i].iov_len, MADV_DONTNEED);
+}
+
 void capsid__box_rest(
 	struct capsid__box *box, const struct capsid__snapshot *snapshot)
 {
 	uint32_t pages[CAPSID__RESET_COPY_MAX + 1], count;
-	size_t from = 0;
+	struct iovec parts[CAPSID__RESET_COPY_MAX + 1];
+	size_t from = 0, part_count = 0;
 
 	if (!list_written(pages, &count, box, snapshot))
 		return;
@@ -202,9 +229,11 @@ void capsid__box_rest(
 		size_t to = (size_t)pages[i] * PAGE;
 
 		if (to > from)
-			madvise(box->base + from, to - from, MADV_DONTNEED);
+			parts[part_count++] =
+				(struct iovec){ box->base + from, to - from };
 		from = to + PAGE;
 	}
+	drop_parts(parts, part_count);
 }
 
 /* Memory that the run grew is inaccessible again, its contents gone. */
