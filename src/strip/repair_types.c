@@ -149,18 +149,62 @@ static uint32_t interface_end(const struct strip_repair *self, uint32_t index)
 	return 0;
 }
 
-/* Whether a type is wherever one must be, as far as two tokens tell. */
+/* Whether a punctuator may be where it is in a type, as far as its neighbours
+ * tell: no operator of an expression, and no end where a type must be. */
+static bool punctuates_type(const struct strip_repair *self, uint32_t index)
+{
+	struct strip_token token = at(self, index);
+	struct strip_token next = at(self, index + 1);
+
+	switch (token.byte) {
+	case '+':
+	case '-':
+		if (next.byte == '?' || is(self, index + 1, "readonly"))
+			return true;
+		return token.byte == '-' && next.kind == STRIP_NUMBER &&
+		       !ends_type(self, index - 1);
+	case ':':
+	case '=':
+	case '|':
+	case '&':
+		return next.kind != STRIP_PUNCTUATOR ||
+		       !strchr(")]}>;,:=", next.byte);
+	}
+	return token.byte != '\0' && strchr("()[]{}<>;,.?", token.byte);
+}
+
+/* Two operands side by side, and no word between them that joins them. */
+static bool collide(const struct strip_repair *self, uint32_t index)
+{
+	static const char *const prefixes[] = { "get", "set", "const", "out",
+		"import", "as", "type", "interface", "export", "declare",
+		NULL };
+	static const char *const infixes[] = { "extends", "is", "in", "as",
+		NULL };
+	struct strip_token next = at(self, index + 1);
+
+	if (!next.on_line ||
+		(next.kind != STRIP_WORD && next.kind != STRIP_STRING &&
+			next.kind != STRIP_NUMBER) ||
+		!ends_type(self, index))
+		return false;
+	return !is_any(self, index, prefixes) &&
+	       !is_any(self, index + 1, infixes);
+}
+
+/* Whether the tokens may be a declaration of types alone. */
 static bool complete(
 	const struct strip_repair *self, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i < to; i++) {
-		struct strip_token token = at(self, i);
-		struct strip_token next = at(self, i + 1);
+	int depth = 0, signs = 0;
 
-		if (token.kind == STRIP_PUNCTUATOR &&
-			strchr(":=|&", token.byte) &&
-			next.kind == STRIP_PUNCTUATOR &&
-			strchr(")]}>;,:=", next.byte))
+	for (uint32_t i = from; i < to; i++) {
+		if (at(self, i).kind == STRIP_PUNCTUATOR &&
+			!punctuates_type(self, i))
+			return false;
+		depth += bracket(self, i);
+		signs += depth == 0 && is(self, i, "=");
+		if (signs > 1 || collide(self, i))
 			return false;
 	}
 	return true;
