@@ -26,6 +26,13 @@ export interface RuntimeOptions {
 	maxOutputBytes?: number
 	/** Guest heap in MiB (512), 8 to 3 584. */
 	maxHeapMb?: number
+	/** Bytes of one call's argument as JSON (16 777 216), at least 1 024. A longer one rejects that call. */
+	maxArgumentBytes?: number
+	/**
+	 * JSON values (each scalar, array and object) in one call's argument, in the completion value, and in all arguments of
+	 * a run's unanswered calls together (250 000), at least 1 000; 0 for no limit. Objects take more memory than their text.
+	 */
+	maxValues?: number
 	/** Refuse `enum`, `namespace` and parameter properties (false). */
 	eraseOnly?: boolean
 	/** Layers of the system's sandbox to require, want or leave off, as in `landlock=required,cgroup=off`. Not for `worker-thread`. */

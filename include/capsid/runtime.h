@@ -110,13 +110,26 @@ typedef struct capsid_config {
 	 * not take the token is CAPSID_ESYS when the runtime is made. */
 	const char *worker_url;
 	const char *worker_token;
+
+	/* Of every isolation. */
+
+	/* Bytes of one call's argument as JSON text: 1 024 to 2^53-1. A longer
+	 * one rejects that call, with a message that names the limit. */
+	int64_t max_argument_bytes;
+	/* JSON values (each scalar, array and object; keys do not count) that
+	 * one call's argument or the completion value may hold, and all
+	 * arguments of a run's unanswered calls together: 1 000 to 2^32-1, or 0
+	 * for no limit. For an embedder that makes objects out of the text,
+	 * which are larger than it. A call over the limit is rejected; a value
+	 * over it ends the run as `output-limit`. */
+	int64_t max_values;
 } capsid_config;
 
 /* clang-format off */
 #define CAPSID_CONFIG_INIT                                                     \
 	{ sizeof(capsid_config), "typescript", "worker-thread", 60000,         \
 	  600000, 67108864, 512, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,     \
-	  NULL, NULL, NULL }
+	  NULL, NULL, NULL, 16777216, 0 }
 /* clang-format on */
 
 /*

@@ -51,6 +51,7 @@ struct capsid__cli_options {
 	int64_t compute_ms;
 	int64_t wall_ms;
 	int64_t output_bytes;
+	int64_t argument_bytes;
 	int64_t heap_mb;
 	bool erasable_only;
 	bool plan;

@@ -57,6 +57,7 @@ static const char run[] =
 	"  --wall-ms N         time on the clock, default 600000\n"
 	"  --output-bytes N    cap of logs and value as JSON, default "
 	"67108864\n"
+	"  --argument-bytes N  one call's argument as JSON, default 16777216\n"
 	"  --heap-mb N         the program's memory, 8 to 3584, default 512\n"
 	"  --erasable-only     refuse enum, namespace and parameter "
 	"properties\n"

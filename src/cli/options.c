@@ -38,6 +38,8 @@ static const struct option table[] = {
 	{ "compute-ms", "run", NUMBER, FIELD(compute_ms), 1, MAX_SAFE },
 	{ "wall-ms", "run", NUMBER, FIELD(wall_ms), 1, INT32_MAX },
 	{ "output-bytes", "run", NUMBER, FIELD(output_bytes), 4, MAX_SAFE },
+	{ "argument-bytes", "run", NUMBER, FIELD(argument_bytes), 1024,
+		MAX_SAFE },
 	{ "heap-mb", "run doctor", NUMBER, FIELD(heap_mb), 8, 3584 },
 	{ "bind", "run", BIND, 0, 0, 0 },
 	{ "error-class", "run", CLASS, 0, 0, 0 },

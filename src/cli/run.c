@@ -104,6 +104,8 @@ static capsid_config configure(const struct capsid__cli_options *options)
 		config.max_wall_ms = options->wall_ms;
 	if (options->output_bytes != 0)
 		config.max_output_bytes = options->output_bytes;
+	if (options->argument_bytes != 0)
+		config.max_argument_bytes = options->argument_bytes;
 	if (options->heap_mb != 0)
 		config.max_heap_mb = options->heap_mb;
 	if (options->erasable_only)

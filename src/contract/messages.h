@@ -20,10 +20,16 @@
 #define CAPSID__MESSAGE_KILLED "killed by %s"
 #define CAPSID__MESSAGE_INVALID_OUTPUT "program completion must be lossless JSON"
 #define CAPSID__MESSAGE_OUTPUT_LIMIT "outer output exceeded %" PRIu64 " bytes"
+#define CAPSID__MESSAGE_OUTPUT_VALUES "outer output exceeded %" PRIu64 " values"
 #define CAPSID__MESSAGE_DISPOSED "runtime disposed"
 
 /* What a call rejects with. */
 #define CAPSID__MESSAGE_ARGUMENTS "binding arguments must be lossless JSON"
+#define CAPSID__MESSAGE_ARGUMENT_BYTES "binding argument is longer than %" PRIu64 " bytes (maxArgumentBytes)"
+#define CAPSID__MESSAGE_ARGUMENT_VALUES "binding argument holds more than %" PRIu64 " values (maxValues)"
+#define CAPSID__MESSAGE_CALLS_IN_FLIGHT "too many calls in flight (%" PRIu64 ")"
+#define CAPSID__MESSAGE_BYTES_IN_FLIGHT "too many bytes of arguments in flight (%" PRIu64 ")"
+#define CAPSID__MESSAGE_VALUES_IN_FLIGHT "too many values of arguments in flight (%" PRIu64 ", maxValues)"
 #define CAPSID__MESSAGE_RESOLUTION "binding resolution must be lossless JSON"
 #define CAPSID__MESSAGE_UNKNOWN_BINDING "unknown binding \"%s.%s\""
 

@@ -27,6 +27,7 @@ struct capsid__limits {
 	const char *language;
 	int64_t heap_mb;
 	uint64_t output_bytes;
+	uint64_t argument_bytes; /* of one call's argument */
 	/* For guests of their own executable; all may be NULL, none is kept. */
 	const char *guest_path;          /* instead of the installed one */
 	const char *sandbox;             /* levels of src/sandbox */

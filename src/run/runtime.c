@@ -58,6 +58,12 @@ static int check_config(const capsid_config *config, capsid_error *err)
 		code = check_range(
 			err, "maxHeapMb", config->max_heap_mb, 8, 3584);
 	if (code == 0)
+		code = check_range(err, "maxArgumentBytes",
+			config->max_argument_bytes, 1024, SAFE_INTEGER);
+	if (code == 0 && config->max_values != 0)
+		code = check_range(
+			err, "maxValues", config->max_values, 1000, UINT32_MAX);
+	if (code == 0)
 		code = check_range(err, "threads", config->threads, 0, 256);
 	if (code == 0 && (config->flags & ~CAPSID_ERASABLE_ONLY) != 0)
 		code = capsid__error_set(err, CAPSID_EINVAL,
@@ -190,6 +196,7 @@ static int open_parts(capsid_runtime *runtime, capsid_error *err)
 		.language = runtime->language,
 		.heap_mb = runtime->config.max_heap_mb,
 		.output_bytes = (uint64_t)runtime->config.max_output_bytes,
+		.argument_bytes = (uint64_t)runtime->config.max_argument_bytes,
 		.guest_path = runtime->config.guest_path,
 		.sandbox = runtime->config.sandbox,
 		.module_paths = runtime->config.module_paths,

@@ -1,6 +1,6 @@
 /*
  * The plugin's configuration: the four fields of dsh's worker-thread provider
- * with its names, defaults, rules and messages, and three of Capsid's own. What
+ * with its names, defaults, rules and messages, and five of Capsid's own. What
  * languages and isolations there are, Capsid itself knows and says.
  */
 import z from '@deepseek-ai/schemastery'
@@ -12,6 +12,8 @@ export const Config = z.object({
 	maxWallMs: z.number().default(600_000),
 	maxOutputBytes: z.number().default(67_108_864),
 	maxOldGenerationSizeMb: z.number().default(512),
+	maxArgumentBytes: z.number().default(16_777_216),
+	maxValues: z.number().default(250_000),
 	language: z.string().default('typescript'),
 	isolation: z.string(),
 	eraseOnly: z.boolean().default(true),
@@ -19,6 +21,9 @@ export const Config = z.object({
 
 const LIMITS = ['computeMs', 'maxWallMs', 'maxOutputBytes', 'maxOldGenerationSizeMb']
 const MIN_OUTPUT_BYTES = 4
+const MIN_ARGUMENT_BYTES = 1024
+const MIN_VALUES = 1000
+const MAX_VALUES = 2 ** 32 - 1
 const MAX_WALL_MS = 2_147_483_647
 const MIN_HEAP_MB = 8
 const MAX_HEAP_MB = 3584
@@ -38,6 +43,10 @@ function check(config) {
 	}
 	if (!Number.isSafeInteger(config.maxOutputBytes) || config.maxOutputBytes < MIN_OUTPUT_BYTES)
 		refuse('maxOutputBytes', `a safe integer of at least ${MIN_OUTPUT_BYTES}`)
+	if (!Number.isSafeInteger(config.maxArgumentBytes) || config.maxArgumentBytes < MIN_ARGUMENT_BYTES)
+		refuse('maxArgumentBytes', `a safe integer of at least ${MIN_ARGUMENT_BYTES}`)
+	if (!Number.isSafeInteger(config.maxValues) || config.maxValues < MIN_VALUES || config.maxValues > MAX_VALUES)
+		refuse('maxValues', `an integer from ${MIN_VALUES} to ${MAX_VALUES}`)
 	if (config.maxWallMs > MAX_WALL_MS)
 		refuse('maxWallMs', `at most ${MAX_WALL_MS} (Node clamps a longer setTimeout delay to 1ms)`)
 }
@@ -66,6 +75,8 @@ export function runtimeOptions(raw) {
 		maxWallMs: Math.ceil(config.maxWallMs),
 		maxOutputBytes: config.maxOutputBytes,
 		maxHeapMb: heapMb(config),
+		maxArgumentBytes: config.maxArgumentBytes,
+		maxValues: config.maxValues,
 		eraseOnly: config.eraseOnly,
 	}
 }

@@ -13,6 +13,10 @@ export interface Config {
 	maxOutputBytes?: number
 	/** The program's heap, in MiB; 8 to 3 584 are given. Default 512. */
 	maxOldGenerationSizeMb?: number
+	/** Bytes of one call's argument as JSON; an integer, at least 1 024. A longer one rejects that call. Default 16 MiB. */
+	maxArgumentBytes?: number
+	/** JSON values in one call's argument, in a run's unanswered arguments together, and in the completion value; 1 000 to 2^32-1. Default 250 000. */
+	maxValues?: number
 	/** `typescript`, `javascript` or `python`. Default `typescript`. */
 	language?: string
 	/** `worker-thread` or `process`. Default `worker-thread`; for Python, `process`. */

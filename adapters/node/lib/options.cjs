@@ -54,6 +54,8 @@ const checks = {
 	maxWallMs: integer,
 	maxOutputBytes: integer,
 	maxHeapMb: integer,
+	maxArgumentBytes: integer,
+	maxValues: integer,
 	eraseOnly: flag,
 	sandbox: text,
 	guestPath: text,
@@ -81,6 +83,8 @@ function checkOptions(given = {}) {
 		const value = given[name]
 		options[name] = value === undefined ? undefined : check(name, value)
 	}
+	/* objects are larger than their text */
+	options.maxValues ??= 250_000
 	options.language ??= 'typescript'
 	options.isolation ??=
 		options.language === 'python' ? 'process' : 'worker-thread'

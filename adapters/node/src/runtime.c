@@ -15,6 +15,8 @@ enum option {
 	OPTION_MAX_WALL_MS,
 	OPTION_MAX_OUTPUT_BYTES,
 	OPTION_MAX_HEAP_MB,
+	OPTION_MAX_ARGUMENT_BYTES,
+	OPTION_MAX_VALUES,
 	OPTION_ERASE_ONLY,
 	OPTION_SANDBOX,
 	OPTION_GUEST_PATH,
@@ -118,6 +120,9 @@ static capsid_config configure(
 		options[OPTION_MAX_OUTPUT_BYTES]);
 	keep_number(
 		&config.max_heap_mb, texts, env, options[OPTION_MAX_HEAP_MB]);
+	keep_number(&config.max_argument_bytes, texts, env,
+		options[OPTION_MAX_ARGUMENT_BYTES]);
+	keep_number(&config.max_values, texts, env, options[OPTION_MAX_VALUES]);
 	if (is_true(env, options[OPTION_ERASE_ONLY]))
 		config.flags |= CAPSID_ERASABLE_ONLY;
 	config.sandbox = keep_text(texts, env, options[OPTION_SANDBOX]);
