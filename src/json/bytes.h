@@ -6,6 +6,7 @@
 #ifndef CAPSID_JSON_BYTES_H
 #define CAPSID_JSON_BYTES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,21 +119,48 @@ static inline size_t capsid__json_utf8(
 		       : 0;
 }
 
-/* Behind the closing quote; p is behind the opening one. NULL if unclosed. */
-static inline const capsid__byte *capsid__json_string_end(
+/* How far a scan of hostile bytes goes between two looks at its `cancel`. */
+#define CAPSID__JSON_LOOK ((size_t)64 << 10)
+
+static inline bool capsid__json_cancelled(const atomic_bool *cancel)
+{
+	return cancel != NULL &&
+	       atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
+/* Where to look next. */
+static inline const capsid__byte *capsid__json_next_look(
 	const capsid__byte *p, const capsid__byte *end)
 {
+	return (size_t)(end - p) > CAPSID__JSON_LOOK ? p + CAPSID__JSON_LOOK
+						     : end;
+}
+
+/* Behind the closing quote; p is behind the opening one. NULL if unclosed, or
+ * cancelled. */
+static inline const capsid__byte *capsid__json_string_end(const capsid__byte *p,
+	const capsid__byte *end, const atomic_bool *cancel)
+{
+	const capsid__byte *look = capsid__json_next_look(p, end);
+
 	for (;;) {
-		p = capsid__json_plain(p, end);
 		if (p == end)
 			return NULL;
+		if (p >= look) {
+			if (capsid__json_cancelled(cancel))
+				return NULL;
+			look = capsid__json_next_look(p, end);
+		}
+		p = capsid__json_plain(p, look);
+		if (p == look)
+			continue;
 		if (*p == '"')
 			return p + 1;
 		if (*p == '\\' && ++p == end)
 			return NULL;
 		do
 			p++;
-		while (p != end && *p >= 0x80);
+		while (p < look && *p >= 0x80);
 	}
 }
 

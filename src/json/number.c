@@ -1,6 +1,9 @@
 /*
  * Numbers by value. An integer token of up to 19 digits is judged in 64-bit
- * arithmetic, a longer one on the exact decimal digits of its nearest double.
+ * arithmetic. A longer one is read as a binary number: a double has all of its
+ * set bits within 53. One of up to 17 digits and zeros behind them may also be
+ * the shortest decimal of the double next to it. All of it is exact arithmetic
+ * whose cost a byte is about the same for every token.
  * A decimal is judged by the place of its first digit alone, and by strtod
  * only when that place is the very edge of the double's range.
  */
@@ -184,79 +187,273 @@ static bool holds_small(const char *digits, size_t len)
 	return (uint64_t)value == n || is_shortest_small(n, value);
 }
 
-/*
- * The multiples of 10^zeros around an exact decimal, as text of width + 1
- * digits: `low` at or below it, `high` one unit above.
- */
-static void neighbours(
-	char *low, char *high, const char *exact, size_t width, size_t zeros)
-{
-	size_t at = width + 1 - zeros;
+/* --- integers of 20 to 309 digits --- */
 
-	low[0] = '0';
-	memcpy(low + 1, exact, width);
-	memset(low + at, '0', zeros);
-	low[width + 1] = '\0';
-	memcpy(high, low, width + 2);
-	while (high[--at] == '9')
-		high[at] = '0';
-	high[at]++;
+/* 10^309 is below 2^1027. */
+#define LIMBS 17
+/* Bits of a double's mantissa. */
+#define MANTISSA 53
+/* The decimal digits that one step adds, and their power of ten. */
+#define STEP 19
+#define STEP_POWER UINT64_C(10000000000000000000)
+
+/* A natural number; the lowest limb comes first, the highest is not zero. */
+struct natural {
+	size_t count;
+	uint64_t limbs[LIMBS];
+};
+
+static uint64_t power_of_ten(size_t digits)
+{
+	uint64_t power = 1;
+
+	while (digits-- > 0)
+		power *= 10;
+	return power;
 }
 
-/* Whether the digits behind the last `zeros` are nearer to the upper one. */
-static bool upper_is_nearer(
-	const char *low, const char *exact, size_t width, size_t zeros)
+/* n = n * factor + more */
+static void multiply_add(struct natural *n, uint64_t factor, uint64_t more)
 {
-	const char *rest = exact + width - zeros;
+	for (size_t i = 0; i < n->count; i++) {
+		unsigned __int128 limb =
+			(unsigned __int128)n->limbs[i] * factor + more;
 
-	if (*rest != '5')
-		return *rest > '5';
-	if (strspn(rest + 1, "0") != zeros - 1)
-		return true;
-	return (low[width - zeros] - '0') % 2 != 0;
-}
-
-static bool is_shortest_large(
-	const char *digits, size_t len, const char *exact, double value)
-{
-	char low[MOST_INTEGER_DIGITS + 3], high[MOST_INTEGER_DIGITS + 3];
-	const char *best, *other;
-	size_t width = strlen(exact);
-	size_t zeros = 0;
-
-	while (digits[len - 1 - zeros] == '0')
-		zeros++;
-	if (len - zeros > MOST_SHORTEST_DIGITS)
-		return false;
-	if (zeros < width) {
-		neighbours(low, high, exact, width, zeros + 1);
-		if (strtod(low, NULL) == value || strtod(high, NULL) == value)
-			return false;
+		n->limbs[i] = (uint64_t)limb;
+		more = (uint64_t)(limb >> 64);
 	}
-	neighbours(low, high, exact, width, zeros);
-	best = upper_is_nearer(low, exact, width, zeros) ? high : low;
-	other = best == high ? low : high;
-	if (strtod(best, NULL) != value)
-		best = other;
-	return strcmp(best + strspn(best, "0"), digits) == 0;
+	if (more != 0)
+		n->limbs[n->count++] = more;
+}
+
+static void natural_read(struct natural *n, const char *digits, size_t len)
+{
+	size_t step = len % STEP;
+
+	n->count = 0;
+	for (size_t at = 0; at < len; at += step, step = STEP) {
+		uint64_t part = 0;
+
+		if (step == 0)
+			step = STEP;
+		for (size_t i = 0; i < step; i++)
+			part = part * 10 + (uint64_t)(digits[at + i] - '0');
+		multiply_add(n, step == STEP ? STEP_POWER : power_of_ten(step),
+			part);
+	}
+}
+
+static size_t bit_count(const struct natural *n)
+{
+	return n->count == 0 ? 0
+			     : n->count * 64 - (size_t)__builtin_clzll(
+						       n->limbs[n->count - 1]);
+}
+
+static bool bit(const struct natural *n, size_t at)
+{
+	return at / 64 < n->count && (n->limbs[at / 64] >> (at % 64) & 1) != 0;
+}
+
+static void trim(struct natural *n)
+{
+	while (n->count != 0 && n->limbs[n->count - 1] == 0)
+		n->count--;
+}
+
+static int compare(const struct natural *a, const struct natural *b)
+{
+	if (a->count != b->count)
+		return a->count < b->count ? -1 : 1;
+	for (size_t i = a->count; i-- > 0;) {
+		if (a->limbs[i] != b->limbs[i])
+			return a->limbs[i] < b->limbs[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+/* a = a + b; there is room. */
+static void add(struct natural *a, const struct natural *b)
+{
+	unsigned carry = 0;
+
+	for (size_t i = 0; i < b->count || carry != 0; i++) {
+		uint64_t limb = i < b->count ? b->limbs[i] : 0;
+
+		if (i == a->count)
+			a->limbs[a->count++] = 0;
+		limb += carry;
+		carry = limb < carry;
+		a->limbs[i] += limb;
+		carry += a->limbs[i] < limb;
+	}
+}
+
+/* a = |a - b| */
+static void subtract(struct natural *a, const struct natural *b)
+{
+	const struct natural *large = a, *small = b;
+	unsigned borrow = 0;
+
+	if (compare(a, b) < 0) {
+		large = b;
+		small = a;
+	}
+	for (size_t i = 0; i < large->count; i++) {
+		uint64_t limb = i < small->count ? small->limbs[i] : 0;
+		uint64_t from = large->limbs[i];
+
+		a->limbs[i] = from - limb - borrow;
+		borrow = from < limb || (from == limb && borrow != 0);
+	}
+	a->count = large->count;
+	trim(a);
+}
+
+static void power_of_two(struct natural *n, size_t exponent)
+{
+	n->count = exponent / 64 + 1;
+	memset(n->limbs, 0, n->count * sizeof(n->limbs[0]));
+	n->limbs[exponent / 64] = UINT64_C(1) << (exponent % 64);
+}
+
+/* Whether all bits that are set lie within 53, and below 2^1024: a double. */
+static bool is_double(const struct natural *n)
+{
+	size_t low = 0, bits = bit_count(n);
+
+	while (n->limbs[low] == 0)
+		low++;
+	return bits <= 1024 &&
+	       bits - (low * 64 + (size_t)__builtin_ctzll(n->limbs[low])) <=
+		       MANTISSA;
+}
+
+/* A number that is no double, by the double next to it. */
+struct nearest {
+	struct natural away; /* how far the number is from the double */
+	bool above;          /* it is larger than the double */
+	bool even;           /* the double's mantissa is even */
+	bool power;          /* the double is a power of two */
+	size_t exponent;     /* of the double's last bit */
+};
+
+/* False: it rounds to infinity. */
+static bool find_nearest(struct nearest *out, const struct natural *n)
+{
+	size_t bits = bit_count(n), exponent = bits - MANTISSA;
+	struct natural unit, twice;
+	bool ones = true, zeros = true;
+
+	for (size_t i = exponent; i < bits - 1; i++) {
+		ones = ones && bit(n, i);
+		zeros = zeros && !bit(n, i);
+	}
+	/* the bits below the mantissa, and what they lack to its next value */
+	out->away = *n;
+	out->away.count = exponent / 64 + 1;
+	out->away.limbs[exponent / 64] &= (UINT64_C(1) << (exponent % 64)) - 1;
+	trim(&out->away);
+	power_of_two(&unit, exponent);
+	twice = out->away;
+	add(&twice, &out->away);
+	out->even = !bit(n, exponent);
+	out->above = compare(&twice, &unit) < 0 ||
+		     (compare(&twice, &unit) == 0 && out->even);
+	out->power = out->above ? zeros : ones;
+	if (!out->above) {
+		subtract(&out->away, &unit);
+		out->even = !out->even;
+		if (ones) {
+			exponent++;
+			bits++;
+			out->even = true;
+		}
+	}
+	out->exponent = exponent;
+	return bits <= 1024;
+}
+
+/* Whether a number that is `away` from the double rounds to it. */
+static bool rounds_to(
+	const struct nearest *nearest, const struct natural *away, bool above)
+{
+	struct natural half;
+	int order;
+
+	/* below a power of two doubles lie twice as close */
+	power_of_two(
+		&half, nearest->exponent - (nearest->power && !above ? 2 : 1));
+	order = compare(away, &half);
+	return order < 0 || (order == 0 && nearest->even);
+}
+
+/* The same of the number plus (or minus) `count` units. */
+static bool moved_rounds_to(const struct nearest *nearest,
+	const struct natural *unit, uint64_t count, bool up)
+{
+	struct natural way = *unit, away = nearest->away;
+	bool above = nearest->above;
+
+	multiply_add(&way, count, 0);
+	if (up == above) {
+		add(&away, &way);
+	} else {
+		if (compare(&away, &way) < 0)
+			above = !above;
+		subtract(&away, &way);
+	}
+	return rounds_to(nearest, &away, above);
+}
+
+/*
+ * Whether a number that is no double is the shortest decimal of the double
+ * next to it: no decimal with a digit less rounds to that double, and of those
+ * with as many digits it is the closest that does. `last` is the last digit
+ * before the zeros.
+ */
+static bool is_shortest_large(
+	const struct natural *n, unsigned last, size_t zeros)
+{
+	struct natural unit = { 1, { 1 } }, twice;
+	struct nearest nearest;
+	int order;
+
+	if (!find_nearest(&nearest, n))
+		return false;
+	for (; zeros >= STEP; zeros -= STEP)
+		multiply_add(&unit, STEP_POWER, 0);
+	multiply_add(&unit, power_of_ten(zeros), 0);
+	/* with one digit less, either neighbour would do */
+	if (moved_rounds_to(&nearest, &unit, last, false) ||
+		moved_rounds_to(&nearest, &unit, 10 - last, true))
+		return false;
+	twice = nearest.away;
+	add(&twice, &nearest.away);
+	order = compare(&twice, &unit);
+	if (order < 0 || (order == 0 && last % 2 == 0))
+		return true;
+	/* the other neighbour of the double is closer, unless it rounds to
+	 * another one */
+	return !moved_rounds_to(&nearest, &unit, 1, !nearest.above);
 }
 
 /* 20 digits or more. */
-static bool holds_large(const char *token, size_t len)
+static bool holds_large(const char *digits, size_t len)
 {
-	char digits[MOST_INTEGER_DIGITS + 1], exact[MOST_INTEGER_DIGITS + 2];
-	double value;
+	struct natural n;
+	size_t zeros = 0;
 
 	if (len > MOST_INTEGER_DIGITS)
 		return false;
-	memcpy(digits, token, len);
-	digits[len] = '\0';
-	value = strtod(digits, NULL);
-	if (isinf(value))
-		return false;
-	snprintf(exact, sizeof(exact), "%.0f", value);
-	return strcmp(exact, digits) == 0 ||
-	       is_shortest_large(digits, len, exact, value);
+	natural_read(&n, digits, len);
+	if (is_double(&n))
+		return true;
+	while (digits[len - 1 - zeros] == '0')
+		zeros++;
+	return zeros != 0 && len - zeros <= MOST_SHORTEST_DIGITS &&
+	       is_shortest_large(
+		       &n, (unsigned)(digits[len - 1 - zeros] - '0'), zeros);
 }
 
 int capsid__json_number_fault(struct capsid__span token)

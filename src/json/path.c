@@ -83,7 +83,7 @@ static void run_track(struct track *t)
 		case '"':
 			p = (const char *)capsid__json_string_end(
 				(const capsid__byte *)p,
-				(const capsid__byte *)end);
+				(const capsid__byte *)end, NULL);
 			if (p == NULL)
 				return;
 			note_string(t, from, p);

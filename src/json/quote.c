@@ -199,8 +199,11 @@ size_t capsid__json_token_cut(struct capsid__span token, size_t max)
 		return token.len - 1;
 	fits = token.text + max - 1;
 	for (;;) {
-		const capsid__byte *before = chars.at;
+		const capsid__byte *before;
 
+		chars.at = capsid__json_plain(
+			chars.at, (const capsid__byte *)fits);
+		before = chars.at;
 		capsid__json_char(&chars);
 		if ((const char *)chars.at > fits)
 			return (size_t)((const char *)before - token.text);

@@ -16,22 +16,32 @@ static const char *skip_space(const char *p, const char *end)
 	return p;
 }
 
-static const char *skip_string(const char *p, const char *end)
+static const char *skip_string(
+	const char *p, const char *end, const atomic_bool *cancel)
 {
 	const capsid__byte *behind = capsid__json_string_end(
-		(const capsid__byte *)p + 1, (const capsid__byte *)end);
+		(const capsid__byte *)p + 1, (const capsid__byte *)end, cancel);
 
 	return behind != NULL ? (const char *)behind : end;
 }
 
-static const char *skip_container(const char *p, const char *end)
+static const char *skip_container(
+	const char *p, const char *end, const atomic_bool *cancel)
 {
+	const char *look = p;
 	size_t depth = 0;
 
 	while (p != end) {
+		if (p >= look) {
+			if (capsid__json_cancelled(cancel))
+				return end;
+			look = (size_t)(end - p) > CAPSID__JSON_LOOK
+				       ? p + CAPSID__JSON_LOOK
+				       : end;
+		}
 		switch (*p) {
 		case '"':
-			p = skip_string(p, end);
+			p = skip_string(p, end, cancel);
 			continue;
 		case '{':
 		case '[':
@@ -54,14 +64,15 @@ static bool ends_scalar(char c)
 	       capsid__json_is_space((capsid__byte)c);
 }
 
-static const char *skip_value(const char *p, const char *end)
+static const char *skip_value(
+	const char *p, const char *end, const atomic_bool *cancel)
 {
 	if (p == end)
 		return p;
 	if (*p == '"')
-		return skip_string(p, end);
+		return skip_string(p, end, cancel);
 	if (*p == '{' || *p == '[')
-		return skip_container(p, end);
+		return skip_container(p, end, cancel);
 	while (p != end && !ends_scalar(*p))
 		p++;
 	return p;
@@ -93,9 +104,15 @@ char capsid__json_kind(struct capsid__span value)
 
 size_t capsid__json_skip(struct capsid__span text)
 {
+	return capsid__json_skip_within(text, NULL);
+}
+
+size_t capsid__json_skip_within(
+	struct capsid__span text, const atomic_bool *cancel)
+{
 	if (text.len == 0)
 		return 0;
-	return (size_t)(skip_value(text.text, text.text + text.len) -
+	return (size_t)(skip_value(text.text, text.text + text.len, cancel) -
 			text.text);
 }
 
@@ -136,7 +153,7 @@ bool capsid__json_next_element(
 		iter->at = iter->end;
 		return false;
 	}
-	iter->at = skip_value(start, iter->end);
+	iter->at = skip_value(start, iter->end, NULL);
 	value->text = start;
 	value->len = (size_t)(iter->at - start);
 	iter->at = skip_space(iter->at, iter->end);
@@ -194,7 +211,7 @@ bool capsid__json_get(struct capsid__span *value, struct capsid__span object,
 static const char *compact_run(const char *p, const char *end)
 {
 	while (p != end && !capsid__json_is_space((capsid__byte)*p))
-		p = *p == '"' ? skip_string(p, end) : p + 1;
+		p = *p == '"' ? skip_string(p, end, NULL) : p + 1;
 	return p;
 }
 

@@ -6,6 +6,7 @@
 #ifndef CAPSID_JSON_WALK_H
 #define CAPSID_JSON_WALK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,11 @@ char capsid__json_kind(struct capsid__span value);
 
 /* How many bytes the value at the start of `text` takes; more may follow. */
 size_t capsid__json_skip(struct capsid__span text);
+
+/* The same of unchecked bytes; once *cancel (may be NULL) is true, all that is
+ * left. */
+size_t capsid__json_skip_within(
+	struct capsid__span text, const atomic_bool *cancel);
 
 struct capsid__json_iter {
 	const char *at;
