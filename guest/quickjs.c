@@ -317,7 +317,8 @@ static int run(struct capsid__guest_port *port,
 		.payload = &guest,
 		.message_max =
 			((size_t)boot->heap_mb << 22) + ((size_t)64 << 20) };
-	struct capsid__program program = { .output_bytes = boot->output_bytes };
+	struct capsid__program program = { .output_bytes = boot->output_bytes,
+		.argument_bytes = boot->argument_bytes };
 	enum capsid__trap trap;
 
 	if (!make_block(&guest, &block, request->namespaces) ||

@@ -32,7 +32,7 @@ void capsid__ledger_done(struct capsid__ledger *ledger)
 	ledger->closed = true;
 }
 
-static size_t left(const struct capsid__ledger *ledger)
+size_t capsid__ledger_left(const struct capsid__ledger *ledger)
 {
 	return ledger->max - BRACKETS - ledger->logs.len;
 }
@@ -111,7 +111,7 @@ static int overflow(struct capsid__ledger *ledger, struct capsid__span token)
 	if (cut_logs(ledger, room) && token.len != 0)
 		code = add_cut(ledger, token, room);
 	/* It is plain ASCII: any byte of it is a character of one byte. */
-	most = left(ledger) - QUOTES;
+	most = capsid__ledger_left(ledger) - QUOTES;
 	if ((size_t)len > most)
 		ledger->message[most] = '\0';
 	return code;
@@ -123,7 +123,8 @@ int capsid__ledger_log(struct capsid__ledger *ledger, struct capsid__span token)
 
 	if (ledger->closed)
 		return CAPSID__LEDGER_FULL;
-	if (comma > left(ledger) || token.len > left(ledger) - comma)
+	if (comma > capsid__ledger_left(ledger) ||
+		token.len > capsid__ledger_left(ledger) - comma)
 		return overflow(ledger, token);
 	if (!capsid__buf_reserve(&ledger->logs, comma + token.len))
 		return CAPSID_ENOMEM;
@@ -136,7 +137,7 @@ int capsid__ledger_log(struct capsid__ledger *ledger, struct capsid__span token)
 
 bool capsid__ledger_fits(const struct capsid__ledger *ledger, size_t bytes)
 {
-	return !ledger->closed && bytes <= left(ledger);
+	return !ledger->closed && bytes <= capsid__ledger_left(ledger);
 }
 
 int capsid__ledger_finish_value(struct capsid__ledger *ledger, size_t bytes)

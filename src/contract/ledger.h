@@ -58,6 +58,9 @@ int capsid__ledger_finish_value(struct capsid__ledger *ledger, size_t bytes);
 int capsid__ledger_finish_error(
 	struct capsid__ledger *ledger, struct capsid__span token);
 
+/* Bytes that a log entry or the value may still have, without a comma. */
+size_t capsid__ledger_left(const struct capsid__ledger *ledger);
+
 /* Whether an outcome of that many bytes would stand. */
 bool capsid__ledger_fits(const struct capsid__ledger *ledger, size_t bytes);
 

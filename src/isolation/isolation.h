@@ -12,6 +12,7 @@
 #include "port/message.h"
 
 #include <capsid/error.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,7 @@ struct capsid__limits {
 	int64_t heap_mb;
 	uint64_t output_bytes;
 	uint64_t argument_bytes; /* of one call's argument */
+	uint64_t max_values;     /* of arguments in flight; 0: no limit */
 	/* For guests of their own executable; all may be NULL, none is kept. */
 	const char *guest_path;          /* instead of the installed one */
 	const char *sandbox;             /* levels of src/sandbox */
@@ -54,7 +56,29 @@ struct capsid__sink {
 	 * before a step are as one. */
 	void (*ready)(void *run);
 	void *run;
+	/* On the thread that steps it: how many bytes a log entry or the value
+	 * may still have. */
+	size_t (*output_left)(void *run);
+	/* True once the outcome is decided: work for the guest that is under
+	 * way may be left off. */
+	const atomic_bool *over;
+	/* Bytes that the run holds for the guest outside of the isolate:
+	 * arguments of unanswered calls, replies that wait. */
+	const atomic_size_t *held;
 };
+
+/* What one run may have the host hold besides its heap and its output. */
+#define CAPSID__HELD_MAX ((size_t)64 << 20)
+#define CAPSID__CALLS_MAX ((size_t)1 << 16)
+
+/* The most bytes of arguments in flight: four of the longest, and no less than
+ * CAPSID__HELD_MAX. A guest is asked for no more while two of the longest would
+ * go over it: one is on its way, one is being read. */
+static inline uint64_t capsid__in_flight_max(uint64_t argument_bytes)
+{
+	return argument_bytes > CAPSID__HELD_MAX / 4 ? argument_bytes * 4
+						     : CAPSID__HELD_MAX;
+}
 
 struct capsid__start {
 	struct capsid__span program;  /* what the engine takes: JavaScript */
@@ -122,6 +146,9 @@ struct capsid__isolation {
 	 * runs elsewhere, in nanoseconds. NULL: it runs on the thread that
 	 * steps it, and that thread's time is counted. */
 	int64_t (*busy_ns)(struct capsid__isolate *isolate);
+	/* Any thread, from create to destroy: the bytes of this process that
+	 * the isolate takes now, those of a fresh one not counted. */
+	size_t (*held)(struct capsid__isolate *isolate);
 };
 
 extern const struct capsid__isolation capsid__isolation_thread;

@@ -25,12 +25,6 @@
 /* For the kernel to take down a process that was killed. */
 #define DRAIN_NS (INT64_C(5) * 1000000000)
 
-/* A line is at most what the engine may send on a worker-thread. */
-static size_t line_max(const struct capsid__limits *limits)
-{
-	return ((size_t)limits->heap_mb << 22) + ((size_t)64 << 20);
-}
-
 /* TypeScript's heap has an exact cap of its own; what is beside it are
  * messages on their way. */
 int64_t capsid__nursery_weight_max(const struct capsid__limits *limits)
@@ -146,7 +140,8 @@ static int state_new(struct capsid__isolation_state **out,
 	state->limits.guest_path = state->limits.sandbox = NULL;
 	state->limits.module_paths = state->limits.preload = NULL;
 	code = capsid__port_write_boot(&state->boot, &none,
-		       limits->output_bytes, (uint64_t)limits->heap_mb) &&
+		       limits->output_bytes, (uint64_t)limits->heap_mb,
+		       limits->argument_bytes) &&
 			       capsid__buf_append_byte(&state->boot, '\0')
 		       ? kind->prepare(state, limits, err)
 		       : capsid__nursery_no_memory(err);
@@ -267,11 +262,17 @@ int capsid__nursery_create(struct capsid__isolate **out,
 	atomic_init(&isolate->overweight, false);
 	atomic_init(&isolate->began, -1);
 	atomic_init(&isolate->busy, 0);
+	atomic_init(&isolate->held, 0);
 	if (getrandom(&salt, sizeof(salt), GRND_NONBLOCK) < 0)
 		salt = (uint32_t)(uintptr_t)isolate;
 	capsid__port_session_init(&isolate->session, salt);
 	isolate->session.said |= 1u << CAPSID__PORT_BOOT;
-	capsid__port_lines_init(&isolate->lines, line_max(&state->limits));
+	isolate->session.cancel = sink->over;
+	isolate->session.max_values = state->limits.max_values;
+	capsid__buf_init(&isolate->out,
+		((size_t)state->limits.heap_mb << 20) + CAPSID__HELD_MAX);
+	/* its `max` follows what may still come */
+	capsid__port_lines_init(&isolate->lines, 0);
 	pthread_mutex_lock(&state->lock);
 	code = take_child(&isolate->child, state, err);
 	if (code == 0)
@@ -343,7 +344,7 @@ enum capsid__step capsid__nursery_start(struct capsid__isolate *isolate,
 {
 	capsid__nursery_clock(isolate);
 	if (!capsid__nursery_begin(isolate, begin)) {
-		strcpy(death->text, "the host is out of memory");
+		death->kind = CAPSID__DEATH_HEAP;
 		return CAPSID__STEP_DIED;
 	}
 	pthread_mutex_lock(&isolate->state->lock);
@@ -362,6 +363,11 @@ int64_t capsid__nursery_busy_ns(struct capsid__isolate *isolate)
 	if (began >= 0 && child_cpu(&now, isolate->child) && now > began)
 		atomic_store(&isolate->busy, now - began);
 	return atomic_load(&isolate->busy);
+}
+
+size_t capsid__nursery_held(struct capsid__isolate *isolate)
+{
+	return atomic_load(&isolate->held);
 }
 
 void capsid__nursery_kill(const struct capsid__child *child)

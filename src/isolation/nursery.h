@@ -61,15 +61,15 @@ struct capsid__isolate {
 	struct capsid__port_lines lines;
 	struct capsid__buf out; /* not yet taken by the child */
 	size_t out_begin;
-	bool fresh;          /* started, and not yet heard of */
-	bool polled;         /* the poll thread knows the port */
-	bool watched;        /* … and weighs the child */
-	bool listening;      /* it is to tell when the child speaks */
-	uint32_t armed;      /* … and was asked to, for these events */
-	bool closed;         /* the child's end of the port is */
-	bool hung_up;        /* … and that is why we killed it */
-	int64_t due;         /* when it is killed for that */
-	uint32_t busy_steps; /* in a row that had more to read */
+	bool fresh;         /* started, and not yet heard of */
+	bool polled;        /* the poll thread knows the port */
+	bool watched;       /* … and weighs the child */
+	bool listening;     /* it is to tell when the child speaks */
+	uint32_t armed;     /* … and was asked to, for these events */
+	bool closed;        /* the child's end of the port is */
+	bool hung_up;       /* … and that is why we killed it */
+	int64_t due;        /* when it is killed for that */
+	int64_t turn_until; /* when another run has its turn; 0: it has begun */
 
 	/* the watch's, under the lock */
 	int statm; /* -1: not opened yet */
@@ -78,6 +78,8 @@ struct capsid__isolate {
 	atomic_bool overweight;     /* killed for its memory */
 	atomic_int_least64_t began; /* the child's CPU clock at the start; -1 */
 	atomic_int_least64_t busy;  /* last seen */
+	atomic_size_t
+		held; /* bytes in `out` and `lines`, as of the last step */
 };
 
 enum capsid__nursery_phase {
@@ -162,6 +164,7 @@ enum capsid__step capsid__nursery_start(struct capsid__isolate *isolate,
 	const struct capsid__start *start, struct capsid__death *death);
 void capsid__nursery_stop(struct capsid__isolate *isolate);
 int64_t capsid__nursery_busy_ns(struct capsid__isolate *isolate);
+size_t capsid__nursery_held(struct capsid__isolate *isolate);
 
 /* For `prepare`. */
 int capsid__nursery_no_memory(capsid_error *err);
@@ -172,7 +175,7 @@ int capsid__nursery_no_memory(capsid_error *err);
 	.destroy = capsid__nursery_destroy, .drain = capsid__nursery_drain, \
 	.start = capsid__nursery_start, .step = capsid__nursery_step,       \
 	.rest = capsid__nursery_rest, .stop = capsid__nursery_stop,         \
-	.busy_ns = capsid__nursery_busy_ns
+	.busy_ns = capsid__nursery_busy_ns, .held = capsid__nursery_held
 
 /* The anonymous bytes that make a guest too heavy. */
 int64_t capsid__nursery_weight_max(const struct capsid__limits *limits);

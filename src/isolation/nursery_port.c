@@ -7,6 +7,7 @@
 #include "isolation/nursery.h"
 
 #include "base/clock.h"
+#include "contract/messages.h"
 #include "json/quote.h"
 #include "json/walk.h"
 
@@ -20,14 +21,19 @@
 #include <sys/wait.h>
 
 /* Read at one go; then the host hears what came, and others have a turn. */
-#define GO_MESSAGES 256
-#define GO_BYTES ((size_t)4 << 20)
-#define GOES 16
-#define TURN_NS 50000
+#define GO_MESSAGES 64
+#define GO_BYTES ((size_t)1 << 20)
+/* A run that has more to read lets others go on after this long, for as long.
+ */
+#define TURN_NS 1000000
+#define PAUSE_NS 50000
 /* The child is not read from while the host holds more than this for it. */
-#define CALLS_MAX ((size_t)1 << 16)
-#define CALL_BYTES_MAX ((size_t)64 << 20)
 #define OUT_MAX ((size_t)16 << 20)
+/* What a line has besides an argument, a log entry or a value. */
+#define LINE_ROOM ((size_t)16 << 10)
+/* What is left off the end of a token that was cut: more than a character and
+ * the token's end can take. */
+#define TOKEN_END ((size_t)32)
 /* How long a thread waits for an answer that should come at once. */
 #define START_WAIT_NS 400000
 #define REPLY_WAIT_NS 100000
@@ -183,8 +189,14 @@ enum heard {
 
 static bool paused(const struct capsid__isolate *isolate)
 {
-	return isolate->session.calls.count >= CALLS_MAX ||
-	       isolate->session.calls.bytes >= CALL_BYTES_MAX ||
+	const struct capsid__port_ids *calls = &isolate->session.calls;
+	uint64_t argument = isolate->state->limits.argument_bytes;
+	size_t held = atomic_load(isolate->sink.held);
+
+	if (held < calls->bytes)
+		held = calls->bytes;
+	return calls->count >= CAPSID__CALLS_MAX ||
+	       held + 2 * argument > capsid__in_flight_max(argument) ||
 	       backlog(isolate) >= OUT_MAX;
 }
 
@@ -213,9 +225,22 @@ static void say_trap(struct capsid__death *death, struct capsid__span token)
 	capsid__buf_done(&text);
 }
 
+/* A large value stays in the memory that it was read into: nothing is read any
+ * more. */
+static void lend_value(
+	struct capsid__isolate *isolate, struct capsid__message *message)
+{
+	struct capsid__buf *buf = &isolate->lines.buf;
+
+	memmove(buf->data, message->text.text, message->text.len);
+	buf->len = message->text.len;
+	message->text.text = buf->data;
+	message->buf = buf;
+}
+
 static enum heard on_done(struct capsid__isolate *isolate,
-	const struct capsid__port_frame *frame,
-	const struct capsid__message *message, struct capsid__death *death)
+	const struct capsid__port_frame *frame, struct capsid__message *message,
+	struct capsid__death *death)
 {
 	if (frame->end == CAPSID__PORT_END_HEAP) {
 		death->kind = CAPSID__DEATH_HEAP;
@@ -227,7 +252,56 @@ static enum heard on_done(struct capsid__isolate *isolate,
 		say_trap(death, frame->text);
 		return HEARD_DEATH;
 	}
+	if (message->type == CAPSID__MESSAGE_VALUE &&
+		message->text.len > COPIED)
+		lend_value(isolate, message);
 	isolate->sink.message(isolate->sink.run, message);
+	return HEARD_SETTLED;
+}
+
+static enum heard reject_too_long(struct capsid__isolate *isolate, uint32_t id)
+{
+	char text[120];
+	struct capsid__reply reply = { .id = id, .text = text };
+
+	reply.len = (size_t)snprintf(text, sizeof(text),
+		CAPSID__MESSAGE_ARGUMENT_BYTES,
+		isolate->state->limits.argument_bytes);
+	return send_reply(isolate, &reply) ? HEARD_ALL : HEARD_NOMEM;
+}
+
+/* A line that is too long to be held: its call is rejected; a log entry of that
+ * length, of which as much as fits is kept, or a completion is more output than
+ * there may be. */
+static enum heard on_head(
+	struct capsid__isolate *isolate, struct capsid__span head)
+{
+	struct capsid__message over = { .type = CAPSID__MESSAGE_OVERFLOW };
+	struct capsid__message log = { .type = CAPSID__MESSAGE_LOG };
+	struct capsid__port_frame frame;
+	enum capsid__port_verdict verdict;
+
+	if (!capsid__port_parse_head(&frame, head))
+		return HEARD_ALL;
+	verdict = capsid__port_take_head(&isolate->session, &frame);
+	if (verdict == CAPSID__PORT_FAILED)
+		return HEARD_NOMEM;
+	if (verdict != CAPSID__PORT_TAKE)
+		return HEARD_ALL;
+	if (frame.type == CAPSID__PORT_CALL)
+		return reject_too_long(isolate, frame.id);
+	if (frame.text.len > TOKEN_END) {
+		/* the line lies in the isolate's own memory */
+		char *token = isolate->lines.buf.data +
+			      (frame.text.text - isolate->lines.buf.data);
+		size_t len = capsid__json_token_cut(
+			frame.text, frame.text.len - TOKEN_END);
+
+		token[len] = '"';
+		log.text = (struct capsid__span){ token, len + 1 };
+		isolate->sink.message(isolate->sink.run, &log);
+	}
+	isolate->sink.message(isolate->sink.run, &over);
 	return HEARD_SETTLED;
 }
 
@@ -237,7 +311,9 @@ static enum heard on_line(struct capsid__isolate *isolate,
 	struct capsid__message message = { 0 };
 	struct capsid__port_frame frame;
 
-	if (!capsid__port_parse(&frame, line))
+	if (isolate->lines.cut)
+		return on_head(isolate, line);
+	if (!capsid__port_parse(&frame, line, isolate->sink.over))
 		return HEARD_ALL;
 	switch (capsid__port_take(
 		&message, &isolate->session, &isolate->names, &frame)) {
@@ -266,6 +342,16 @@ static enum heard on_line(struct capsid__isolate *isolate,
 		       : HEARD_SETTLED;
 }
 
+/* A line holds an argument, a log entry or a value. */
+static size_t line_max(const struct capsid__isolate *isolate)
+{
+	uint64_t argument = isolate->state->limits.argument_bytes;
+	size_t output = isolate->sink.output_left(isolate->sink.run);
+	uint64_t most = argument > output ? argument : output;
+
+	return most > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)most + LINE_ROOM;
+}
+
 /* One read; `wait`: for as long if there is nothing yet. *drained: it took
  * all that there was, in all likelihood. */
 static enum heard receive(struct capsid__isolate *isolate, int64_t wait,
@@ -274,9 +360,11 @@ static enum heard receive(struct capsid__isolate *isolate, int64_t wait,
 	struct pollfd port = { .fd = isolate->child->port, .events = POLLIN };
 	struct timespec timeout = { .tv_nsec = wait };
 	size_t room;
-	char *into = capsid__port_lines_room(&isolate->lines, &room);
+	char *into;
 	ssize_t n;
 
+	isolate->lines.max = line_max(isolate);
+	into = capsid__port_lines_room(&isolate->lines, &room);
 	if (into == NULL)
 		return HEARD_NOMEM;
 	if (wait != 0 && ppoll(&port, 1, &timeout, NULL) <= 0)
@@ -305,16 +393,17 @@ static enum heard hear(struct capsid__isolate *isolate, int64_t wait, bool last,
 	for (;;) {
 		enum heard heard;
 
-		while (capsid__port_lines_next(&line, &isolate->lines)) {
+		while (!paused(isolate) &&
+			capsid__port_lines_next(&line, &isolate->lines)) {
 			heard = on_line(isolate, line, death);
+			if (atomic_load(isolate->sink.over))
+				return HEARD_SETTLED;
 			if (heard == HEARD_NOTHING)
 				continue;
 			if (heard != HEARD_ALL)
 				return heard;
 			if (++messages == GO_MESSAGES)
 				return HEARD_MORE;
-			if (paused(isolate))
-				return HEARD_PAUSED;
 		}
 		if (bytes >= GO_BYTES)
 			return HEARD_MORE;
@@ -435,16 +524,20 @@ static int64_t patience(struct capsid__isolate *isolate, size_t replies)
 								: 0;
 }
 
-/* After as many goes in a row as one run may have, another run's turn. */
+/* After as long as one run may go on, another run's turn. */
 static int64_t next_go(struct capsid__isolate *isolate)
 {
-	if (++isolate->busy_steps < GOES)
+	int64_t now = capsid__now_ns();
+
+	if (isolate->turn_until == 0)
+		isolate->turn_until = now + TURN_NS;
+	if (now < isolate->turn_until)
 		return 0;
-	isolate->busy_steps = 0;
-	return capsid__now_ns() + TURN_NS;
+	isolate->turn_until = 0;
+	return now + PAUSE_NS;
 }
 
-enum capsid__step capsid__nursery_step(struct capsid__isolate *isolate,
+static enum capsid__step step(struct capsid__isolate *isolate,
 	const struct capsid__reply *replies, size_t count, int64_t *next,
 	struct capsid__death *death)
 {
@@ -488,7 +581,17 @@ enum capsid__step capsid__nursery_step(struct capsid__isolate *isolate,
 		*next = hang_up(isolate);
 		return CAPSID__STEP_PARKED;
 	}
-	isolate->busy_steps = 0;
+	isolate->turn_until = 0;
 	*next = CAPSID__NEVER;
 	return CAPSID__STEP_PARKED;
+}
+
+enum capsid__step capsid__nursery_step(struct capsid__isolate *isolate,
+	const struct capsid__reply *replies, size_t count, int64_t *next,
+	struct capsid__death *death)
+{
+	enum capsid__step end = step(isolate, replies, count, next, death);
+
+	atomic_store(&isolate->held, isolate->out.len + isolate->lines.buf.len);
+	return end;
 }

@@ -16,6 +16,8 @@
 
 /* Ready slots kept for the next runs; more are made as they are needed. */
 #define POOL_MAX 64
+/* What a message has besides an argument, a log entry or a value. */
+#define MESSAGE_ROOM ((size_t)64 << 10)
 
 struct capsid__isolation_state {
 	struct capsid__engine *engine;
@@ -209,6 +211,16 @@ static enum capsid__step died(struct capsid__isolate *isolate,
 	return CAPSID__STEP_DIED;
 }
 
+/* A call's argument, or a log entry or value, which the realm cuts. */
+static size_t message_max(const struct capsid__limits *limits)
+{
+	uint64_t most = limits->argument_bytes > limits->output_bytes
+				? limits->argument_bytes
+				: limits->output_bytes;
+
+	return most > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)most + MESSAGE_ROOM;
+}
+
 static enum capsid__step thread_start(struct capsid__isolate *isolate,
 	const struct capsid__start *begin, struct capsid__death *death)
 {
@@ -216,13 +228,15 @@ static enum capsid__step thread_start(struct capsid__isolate *isolate,
 	struct capsid__guest guest = { .message = on_message,
 		.interrupted = on_interrupted,
 		.payload = isolate,
-		.message_max =
-			((size_t)limits->heap_mb << 22) + ((size_t)64 << 20) };
+		.message_max = message_max(limits),
+		.held = isolate->sink.held,
+		.held_free = capsid__in_flight_max(limits->argument_bytes) };
 	struct capsid__program program = { .text = begin->program.text,
 		.len = begin->program.len,
 		.bindings = begin->bindings.text,
 		.bindings_len = begin->bindings.len,
-		.output_bytes = limits->output_bytes };
+		.output_bytes = limits->output_bytes,
+		.argument_bytes = limits->argument_bytes };
 	enum capsid__trap trap =
 		capsid__slot_start(isolate->slot, &guest, &program);
 
@@ -262,6 +276,11 @@ static void thread_stop(struct capsid__isolate *isolate)
 	capsid__slot_stop(isolate->slot);
 }
 
+static size_t thread_held(struct capsid__isolate *isolate)
+{
+	return capsid__slot_grown(isolate->slot);
+}
+
 const struct capsid__isolation capsid__isolation_thread = {
 	.name = "worker-thread",
 	.open = thread_open,
@@ -272,4 +291,5 @@ const struct capsid__isolation capsid__isolation_thread = {
 	.step = thread_step,
 	.rest = thread_rest,
 	.stop = thread_stop,
+	.held = thread_held,
 };

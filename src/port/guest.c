@@ -74,6 +74,9 @@ static bool boot(struct capsid__guest_message *out, struct capsid__span key,
 			&out->output_bytes, value, SAFE_INTEGER);
 	if (capsid__port_is(key, "\"maxHeapMb\""))
 		return capsid__port_integer(&out->heap_mb, value, SAFE_INTEGER);
+	if (capsid__port_is(key, "\"maxArgumentBytes\""))
+		return capsid__port_integer(
+			&out->argument_bytes, value, SAFE_INTEGER);
 	return true;
 }
 

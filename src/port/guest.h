@@ -38,6 +38,7 @@ struct capsid__guest_message {
 	/* BOOT */
 	uint64_t output_bytes;
 	uint64_t heap_mb;
+	uint64_t argument_bytes; /* of one call; 0: not limited */
 	/* RUN */
 	struct capsid__span program;    /* a JSON string token */
 	struct capsid__span namespaces; /* JSON: [{"global":…,"functions":

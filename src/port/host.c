@@ -40,14 +40,17 @@ static bool same(struct capsid__span a, struct capsid__span b)
 	return a.len == b.len && memcmp(a.text, b.text, a.len) == 0;
 }
 
-static bool is_json(struct capsid__span value)
+static bool is_json(struct capsid__span value, const atomic_bool *cancel)
 {
-	return capsid__json_check(value, CAPSID__JSON_COMPACT, NULL) == 0;
+	struct capsid__json_bounds bounds = { .cancel = cancel };
+
+	return capsid__json_check_within(
+		       value, CAPSID__JSON_COMPACT, &bounds, NULL) == 0;
 }
 
 /* Gathers the members; false: not an object, or one of ours twice. */
 static bool gather(struct capsid__span *type, struct known *known,
-	size_t *count, struct capsid__span line)
+	size_t *count, struct capsid__span line, const atomic_bool *cancel)
 {
 	struct capsid__port_members members;
 	struct capsid__span key, value;
@@ -55,6 +58,7 @@ static bool gather(struct capsid__span *type, struct known *known,
 	*count = 0;
 	type->len = 0;
 	capsid__port_members(&members, line);
+	members.cancel = cancel;
 	while (capsid__port_member(&members, &key, &value)) {
 		if (capsid__port_is(key, "\"type\"")) {
 			if (type->len != 0)
@@ -63,7 +67,7 @@ static bool gather(struct capsid__span *type, struct known *known,
 			continue;
 		}
 		if (!is_known(key)) {
-			if (!is_json(value))
+			if (!is_json(value, cancel))
 				return false;
 			continue;
 		}
@@ -116,7 +120,7 @@ static bool has_shape(enum capsid__port_shape shape, struct capsid__span value)
 /* Puts the values of this type's fields in their order; an absent one is
  * empty. A known key of another type is an unknown key here. */
 static bool sort(struct capsid__span *fields, enum capsid__port_type type,
-	struct known *known, size_t count)
+	struct known *known, size_t count, const atomic_bool *cancel)
 {
 	size_t place = 0;
 
@@ -142,14 +146,14 @@ static bool sort(struct capsid__span *fields, enum capsid__port_type type,
 		fields[place++] = value;
 	}
 	for (size_t k = 0; k < count; k++) {
-		if (known[k].value.len != 0 && !is_json(known[k].value))
+		if (known[k].value.len != 0 && !is_json(known[k].value, cancel))
 			return false;
 	}
 	return true;
 }
 
-static bool parse_error(
-	struct capsid__port_frame *out, struct capsid__span error)
+static bool parse_error(struct capsid__port_frame *out,
+	struct capsid__span error, const atomic_bool *cancel)
 {
 	static const struct {
 		const char *kind;
@@ -166,6 +170,7 @@ static bool parse_error(
 	struct capsid__port_members members;
 
 	capsid__port_members(&members, error);
+	members.cancel = cancel;
 	while (capsid__port_member(&members, &key, &value)) {
 		if (capsid__port_is(key, "\"kind\"") && kind.len == 0)
 			kind = value;
@@ -173,7 +178,8 @@ static bool parse_error(
 			 message.len == 0)
 			message = value;
 		else if (capsid__port_is(key, "\"kind\"") ||
-			 capsid__port_is(key, "\"message\"") || !is_json(value))
+			 capsid__port_is(key, "\"message\"") ||
+			 !is_json(value, cancel))
 			return false;
 	}
 	if (members.broken || message.len < 2 || message.text[0] != '"')
@@ -188,17 +194,25 @@ static bool parse_error(
 	return false;
 }
 
-static bool parse_done(
-	struct capsid__port_frame *out, const struct capsid__span *fields)
+static bool parse_done(struct capsid__port_frame *out,
+	const struct capsid__span *fields, const atomic_bool *cancel)
 {
 	if (fields[0].len != 0 && fields[1].len != 0)
 		return false;
 	if (fields[1].len != 0)
-		return parse_error(out, fields[1]);
+		return parse_error(out, fields[1], cancel);
 	out->text = fields[0];
 	out->end = fields[0].len != 0 ? CAPSID__PORT_END_VALUE
 				      : CAPSID__PORT_END_NOTHING;
 	return true;
+}
+
+/* A token of at most CAPSID__PORT_NAME_MAX characters, each of which may be
+ * written in six bytes. */
+static bool is_name(struct capsid__span token)
+{
+	return token.len <= 6 * CAPSID__PORT_NAME_MAX + 2 &&
+	       capsid__port_token(token);
 }
 
 static bool parse_call(
@@ -207,8 +221,7 @@ static bool parse_call(
 	uint64_t id;
 
 	if (!capsid__port_integer(&id, fields[0], UINT32_MAX) ||
-		!capsid__port_token(fields[1]) ||
-		!capsid__port_token(fields[2]))
+		!is_name(fields[1]) || !is_name(fields[2]))
 		return false;
 	out->id = (uint32_t)id;
 	out->namespace = fields[1];
@@ -217,8 +230,8 @@ static bool parse_call(
 	return true;
 }
 
-bool capsid__port_parse(
-	struct capsid__port_frame *out, struct capsid__span line)
+bool capsid__port_parse(struct capsid__port_frame *out,
+	struct capsid__span line, const atomic_bool *cancel)
 {
 	struct known known[KNOWN_MAX];
 	struct capsid__span fields[CAPSID__PORT_FIELDS_MAX] = { 0 };
@@ -228,9 +241,9 @@ bool capsid__port_parse(
 	size_t count;
 	bool ok;
 
-	if (!gather(&type, known, &count, line) ||
+	if (!gather(&type, known, &count, line, cancel) ||
 		!find_type(&frame.type, type) ||
-		!sort(fields, frame.type, known, count))
+		!sort(fields, frame.type, known, count, cancel))
 		return false;
 	switch (frame.type) {
 	case CAPSID__PORT_BOOT_ACK:
@@ -247,7 +260,7 @@ bool capsid__port_parse(
 		ok = true;
 		break;
 	case CAPSID__PORT_DONE:
-		ok = parse_done(&frame, fields);
+		ok = parse_done(&frame, fields, cancel);
 		break;
 	default:
 		ok = false;
@@ -255,6 +268,42 @@ bool capsid__port_parse(
 	if (ok)
 		*out = frame;
 	return ok;
+}
+
+bool capsid__port_parse_head(
+	struct capsid__port_frame *out, struct capsid__span head)
+{
+	struct capsid__port_frame frame = { 0 };
+	struct capsid__port_members members;
+	struct capsid__span key = { 0 }, value = { 0 };
+	bool typed = false;
+	uint64_t id = 0;
+
+	capsid__port_members_head(&members, head);
+	while (capsid__port_member(&members, &key, &value)) {
+		if (members.at == members.end)
+			break;
+		if (capsid__port_is(key, "\"type\"")) {
+			if (typed || value.text[0] != '"' ||
+				!find_type(&frame.type, value))
+				return false;
+			typed = true;
+		} else if (capsid__port_is(key, "\"id\"")) {
+			if (id != 0 ||
+				!capsid__port_integer(&id, value, UINT32_MAX))
+				return false;
+		}
+	}
+	if (frame.type == CAPSID__PORT_LOG &&
+		capsid__port_is(key, "\"text\"") && value.len != 0 &&
+		value.text[0] == '"')
+		frame.text = value;
+	frame.id = (uint32_t)id;
+	if (!typed || frame.type == CAPSID__PORT_BOOT_ACK ||
+		(frame.type == CAPSID__PORT_CALL && id == 0))
+		return false;
+	*out = frame;
+	return true;
 }
 
 /* --- the order of lines --- */
@@ -282,17 +331,11 @@ static bool in_order(
 	return !rule->once || (session->said & 1u << type) == 0;
 }
 
-static enum capsid__port_verdict take_call(struct capsid__message *out,
-	struct capsid__port_session *session,
-	const struct capsid__port_names *names,
-	const struct capsid__port_frame *frame)
+static enum capsid__port_verdict add_call(
+	struct capsid__port_session *session, uint32_t id, size_t len)
 {
-	/* the run would drop the call of a lossy argument without an answer:
-	 * nothing must be in flight for it */
-	if (!is_json(frame->text))
-		return CAPSID__PORT_JUNK;
 	switch (capsid__port_ids_add(
-		&session->calls, frame->id, frame->text.len)) {
+		&session->calls, id, len + CAPSID__CALL_COST)) {
 	case CAPSID__PORT_TWICE:
 		return CAPSID__PORT_JUNK;
 	case CAPSID__PORT_NOMEM:
@@ -300,8 +343,32 @@ static enum capsid__port_verdict take_call(struct capsid__message *out,
 	case CAPSID__PORT_ADDED:
 		break;
 	}
+	return CAPSID__PORT_TAKE;
+}
+
+static enum capsid__port_verdict take_call(struct capsid__message *out,
+	struct capsid__port_session *session,
+	const struct capsid__port_names *names,
+	const struct capsid__port_frame *frame)
+{
+	struct capsid__json_bounds bounds = { .cancel = session->cancel,
+		.max_values = session->max_values };
+	struct capsid__json_fault fault;
+	enum capsid__port_verdict verdict;
+
+	/* the run would drop the call of a lossy argument without an answer:
+	 * nothing must be in flight for it */
+	if (capsid__json_check_within(
+		    frame->text, CAPSID__JSON_COMPACT, &bounds, &fault) != 0 &&
+		fault.kind != CAPSID__JSON_VALUES)
+		return CAPSID__PORT_JUNK;
+	verdict = add_call(session, frame->id, frame->text.len);
+	if (verdict != CAPSID__PORT_TAKE)
+		return verdict;
 	out->type = CAPSID__MESSAGE_CALL;
 	out->id = frame->id;
+	out->checked = true;
+	out->values = bounds.values;
 	return capsid__port_names_find(&out->namespace, &out->function, names,
 		       frame->namespace, frame->name)
 		       ? CAPSID__PORT_TAKE
@@ -346,9 +413,12 @@ enum capsid__port_verdict capsid__port_take(struct capsid__message *out,
 	case CAPSID__PORT_DONE:
 		/* a failure's message that is no string is no failure */
 		if (frame->end != CAPSID__PORT_END_VALUE &&
-			frame->end != CAPSID__PORT_END_NOTHING &&
-			!capsid__port_token(frame->text))
-			return CAPSID__PORT_JUNK;
+			frame->end != CAPSID__PORT_END_NOTHING) {
+			if (frame->text.len < 2 || frame->text.text[0] != '"' ||
+				!is_json(frame->text, session->cancel))
+				return CAPSID__PORT_JUNK;
+			message.checked = true;
+		}
 		take_done(&message, frame);
 		break;
 	default:
@@ -359,6 +429,21 @@ enum capsid__port_verdict capsid__port_take(struct capsid__message *out,
 		return verdict;
 	session->said |= 1u << frame->type;
 	*out = message;
+	return verdict;
+}
+
+enum capsid__port_verdict capsid__port_take_head(
+	struct capsid__port_session *session,
+	const struct capsid__port_frame *frame)
+{
+	enum capsid__port_verdict verdict = CAPSID__PORT_TAKE;
+
+	if (!in_order(session, frame->type))
+		return CAPSID__PORT_JUNK;
+	if (frame->type == CAPSID__PORT_CALL)
+		verdict = add_call(session, frame->id, 0);
+	if (verdict == CAPSID__PORT_TAKE)
+		session->said |= 1u << frame->type;
 	return verdict;
 }
 
@@ -392,14 +477,15 @@ static bool written(struct capsid__buf *out, size_t before, bool ok,
 
 bool capsid__port_write_boot(struct capsid__buf *out,
 	struct capsid__port_session *session, uint64_t output_bytes,
-	uint64_t heap_mb)
+	uint64_t heap_mb, uint64_t argument_bytes)
 {
 	size_t before = out->len;
 	bool ok = capsid__buf_printf(out,
 		"{\"type\":\"boot\",\"protocol\":%d,\"maxOutputBytes\":%llu,"
-		"\"maxHeapMb\":%llu}\n",
+		"\"maxHeapMb\":%llu,\"maxArgumentBytes\":%llu}\n",
 		CAPSID__PORT_PROTOCOL, (unsigned long long)output_bytes,
-		(unsigned long long)heap_mb);
+		(unsigned long long)heap_mb,
+		(unsigned long long)argument_bytes);
 
 	return written(out, before, ok, session, CAPSID__PORT_BOOT);
 }

@@ -10,6 +10,7 @@
 #include "port/ids.h"
 #include "port/message.h"
 #include "port/messages.h"
+#include "json/check.h"
 #include "json/span.h"
 
 #include <stdbool.h>
@@ -43,9 +44,18 @@ struct capsid__port_frame {
 	enum capsid__port_end end; /* DONE */
 };
 
-/* False: junk. */
-bool capsid__port_parse(
-	struct capsid__port_frame *out, struct capsid__span line);
+/* The most bytes of a namespace's or function's name. */
+#define CAPSID__PORT_NAME_MAX 1024
+
+/* False: junk. Once *cancel (may be NULL) is true every line is. */
+bool capsid__port_parse(struct capsid__port_frame *out,
+	struct capsid__span line, const atomic_bool *cancel);
+
+/* The head of a line that is too long. True: out->type is CALL, LOG or DONE,
+ * out->id is that of a call, and out->text begins a log entry's token, which
+ * may end anywhere. Nothing else is filled. */
+bool capsid__port_parse_head(
+	struct capsid__port_frame *out, struct capsid__span head);
 
 /*
  * The names of the bindings, from the block of run/bindings.h: as the JSON
@@ -70,6 +80,9 @@ bool capsid__port_names_find(uint32_t *namespace, uint32_t *function,
 struct capsid__port_session {
 	unsigned said; /* a bit a type */
 	struct capsid__port_ids calls;
+	/* For the arguments of calls; zero: none. */
+	const atomic_bool *cancel;
+	uint64_t max_values;
 };
 
 void capsid__port_session_init(
@@ -91,6 +104,12 @@ enum capsid__port_verdict capsid__port_take(struct capsid__message *out,
 	const struct capsid__port_names *names,
 	const struct capsid__port_frame *frame);
 
+/* Whether the frame of a head is in order now; a call is in flight afterwards,
+ * and is to be rejected. */
+enum capsid__port_verdict capsid__port_take_head(
+	struct capsid__port_session *session,
+	const struct capsid__port_frame *frame);
+
 /* Appends `unknown binding "ns.name"`, in UTF-8. */
 bool capsid__port_unknown(
 	struct capsid__buf *out, const struct capsid__port_frame *frame);
@@ -99,7 +118,7 @@ bool capsid__port_unknown(
  * reply as the end of its call. False: no memory, and nothing is written. */
 bool capsid__port_write_boot(struct capsid__buf *out,
 	struct capsid__port_session *session, uint64_t output_bytes,
-	uint64_t heap_mb);
+	uint64_t heap_mb, uint64_t argument_bytes);
 bool capsid__port_write_run(struct capsid__buf *out,
 	struct capsid__port_session *session,
 	const struct capsid__port_names *names, struct capsid__span program);

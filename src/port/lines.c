@@ -50,6 +50,8 @@ char *capsid__port_lines_room(struct capsid__port_lines *lines, size_t *room)
 	if (lines->skipping) {
 		/* what came of it is of no use */
 		buf->len = lines->scanned = 0;
+		if (buf->cap > KEEP)
+			capsid__buf_done(buf);
 	}
 	want = buf->len < LEAST_ROOM  ? LEAST_ROOM
 	       : buf->len > MOST_ROOM ? MOST_ROOM
@@ -63,6 +65,17 @@ char *capsid__port_lines_room(struct capsid__port_lines *lines, size_t *room)
 void capsid__port_lines_got(struct capsid__port_lines *lines, size_t len)
 {
 	lines->buf.len += len;
+}
+
+/* Hands out the line that begins at lines->begin, or its head. */
+static bool hand_out(
+	struct capsid__span *line, struct capsid__port_lines *lines, size_t len)
+{
+	lines->cut = len > lines->max;
+	if (lines->cut)
+		len = lines->max;
+	*line = (struct capsid__span){ lines->buf.data + lines->begin, len };
+	return true;
 }
 
 bool capsid__port_lines_next(
@@ -80,17 +93,16 @@ bool capsid__port_lines_next(
 			break;
 		}
 		len = (size_t)(end - buf->data) - lines->begin;
-		*line = (struct capsid__span){ buf->data + lines->begin, len };
+		if (!lines->skipping)
+			hand_out(line, lines, len);
 		lines->begin += len + 1;
 		lines->scanned = lines->begin;
-		if (lines->skipping) {
-			lines->skipping = false;
-			continue;
-		}
-		if (len <= lines->max)
+		if (!lines->skipping)
 			return true;
+		lines->skipping = false;
 	}
-	if (buf->len - lines->begin > lines->max)
-		lines->skipping = true;
-	return false;
+	if (lines->skipping || buf->len - lines->begin <= lines->max)
+		return false;
+	lines->skipping = true;
+	return hand_out(line, lines, buf->len - lines->begin);
 }

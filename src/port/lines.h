@@ -1,7 +1,8 @@
 /*
  * Bytes to lines, for both ends: whatever arrives in whatever pieces, one line
- * at a time, and never more memory than one line of the largest size. A longer
- * line is dropped as it comes.
+ * at a time, and never more memory than one line of the largest size and what
+ * is read at a time. Of a longer line the first `max` bytes are handed out,
+ * once; the rest is dropped as it comes.
  */
 #ifndef CAPSID_PORT_LINES_H
 #define CAPSID_PORT_LINES_H
@@ -14,10 +15,11 @@
 
 struct capsid__port_lines {
 	struct capsid__buf buf;
-	size_t max;     /* of a line, without its newline */
+	size_t max;     /* of a line, without its newline; may change */
 	size_t begin;   /* of the line under way */
 	size_t scanned; /* up to here it has no newline */
 	bool skipping;  /* the line under way is too long */
+	bool cut; /* the line handed out last is the head of a longer one */
 };
 
 void capsid__port_lines_init(struct capsid__port_lines *lines, size_t max);
@@ -28,8 +30,9 @@ void capsid__port_lines_done(struct capsid__port_lines *lines);
 char *capsid__port_lines_room(struct capsid__port_lines *lines, size_t *room);
 void capsid__port_lines_got(struct capsid__port_lines *lines, size_t len);
 
-/* The next whole line without its newline, borrowed until the next
- * capsid__port_lines_room; false: there is none. */
+/* The next line without its newline, borrowed until the next
+ * capsid__port_lines_room; false: there is none. It is whole unless lines->cut
+ * is set. */
 bool capsid__port_lines_next(
 	struct capsid__span *line, struct capsid__port_lines *lines);
 

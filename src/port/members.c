@@ -22,6 +22,18 @@ void capsid__port_members(
 	members->end = object.text + object.len - 1;
 }
 
+void capsid__port_members_head(
+	struct capsid__port_members *members, struct capsid__span head)
+{
+	*members = (struct capsid__port_members){ .first = true };
+	if (head.len < 1 || head.text[0] != '{') {
+		members->broken = true;
+		return;
+	}
+	members->at = head.text + 1;
+	members->end = head.text + head.len;
+}
+
 static bool broken(struct capsid__port_members *members)
 {
 	members->broken = true;
@@ -35,7 +47,7 @@ static struct capsid__span take(struct capsid__port_members *members)
 	struct capsid__span rest = { members->at,
 		(size_t)(members->end - members->at) };
 
-	rest.len = capsid__json_skip(rest);
+	rest.len = capsid__json_skip_within(rest, members->cancel);
 	members->at += rest.len;
 	return rest;
 }

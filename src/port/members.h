@@ -8,6 +8,7 @@
 
 #include "json/span.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,10 +16,17 @@ struct capsid__port_members {
 	const char *at, *end;
 	bool first;
 	bool broken; /* it was no object; known only at the end */
+	/* True ends the walk as broken; NULL: it runs to its end. */
+	const atomic_bool *cancel;
 };
 
 void capsid__port_members(
 	struct capsid__port_members *members, struct capsid__span object);
+
+/* The first bytes of an object whose end is missing. Its last member may be cut
+ * off: what reaches members->end is not to be trusted. */
+void capsid__port_members_head(
+	struct capsid__port_members *members, struct capsid__span head);
 
 /* The next member; false at the end: then look at `broken`. */
 bool capsid__port_member(struct capsid__port_members *members,

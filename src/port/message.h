@@ -32,10 +32,17 @@ struct capsid__message {
 	uint32_t namespace, function; /* indices into the bindings */
 	int32_t code;
 	struct capsid__span text;
+	/* The text has been checked: it is lossless JSON, or it was left off
+	 * because it has more values than the limits allow. */
+	bool checked;
+	uint64_t values; /* of a call's argument, if it was checked */
 	/* holds the text of a value and nothing else: whoever hears it may take
 	 * it, which empties it. NULL: the text can only be copied */
 	struct capsid__buf *buf;
 };
+
+/* Bytes that the host keeps for a call in flight besides its argument. */
+#define CAPSID__CALL_COST ((size_t)256)
 
 /* How a call was answered. */
 struct capsid__reply {

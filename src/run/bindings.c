@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A guest has the host look up names of this length and no longer. */
+#define NAME_MAX_BYTES 1024
+
 static int no_memory(capsid_error *err)
 {
 	return capsid__error_set(
@@ -81,6 +84,11 @@ int capsid_bindings_add_namespace(capsid_bindings *bindings, const char *global,
 
 	if (bindings->frozen)
 		return in_use(err);
+	if (global != NULL && strlen(global) > NAME_MAX_BYTES)
+		return capsid__error_set(err, CAPSID_EINVAL,
+			"a namespace's global has %zu bytes; at most %d are "
+			"possible",
+			strlen(global), NAME_MAX_BYTES);
 	if (global == NULL ||
 		(error_class == NULL) != (member_property == NULL))
 		return capsid__error_set(err, CAPSID_EINVAL,
@@ -151,7 +159,12 @@ int capsid_bindings_add_function(capsid_bindings *bindings, const char *global,
 		return capsid__error_set(err, CAPSID_EINVAL,
 			"there is no namespace \"%s\" to add a function to",
 			global);
-	if (name_len > UINT32_MAX || !capsid__utf8_valid(name, name_len, NULL))
+	if (name_len > NAME_MAX_BYTES)
+		return capsid__error_set(err, CAPSID_EINVAL,
+			"a function name in \"%s\" has %zu bytes; at most %d "
+			"are possible",
+			global, name_len, NAME_MAX_BYTES);
+	if (!capsid__utf8_valid(name, name_len, NULL))
 		return capsid__error_set(err, CAPSID_EINVAL,
 			"a function name in \"%s\" is not UTF-8", global);
 	if (has_function(namespace, name, name_len))

@@ -19,12 +19,13 @@ struct capsid_call {
 	const struct capsid__namespace *namespace;
 	const struct capsid__function *function;
 	uint32_t id;
+	uint64_t values; /* of the argument */
 	size_t len;
 	char argument[]; /* JSON, NUL-terminated */
 };
 
-struct capsid_call *capsid__call_new(
-	struct capsid__run *run, const struct capsid__message *message)
+struct capsid_call *capsid__call_new(struct capsid__run *run,
+	const struct capsid__message *message, uint64_t values)
 {
 	const struct capsid__function *function = capsid__bindings_find(
 		run->bindings, message->namespace, message->function);
@@ -39,8 +40,11 @@ struct capsid_call *capsid__call_new(
 	call->namespace = &run->bindings->namespaces[message->namespace];
 	call->function = function;
 	call->id = message->id;
+	call->values = values;
 	call->len = message->text.len;
-	atomic_fetch_add(&run->unanswered, sizeof(*call) + call->len);
+	atomic_fetch_add(&run->held, capsid__call_cost(call->len));
+	atomic_fetch_add(&run->in_flight, 1);
+	atomic_fetch_add(&run->unanswered, values);
 	memcpy(call->argument, message->text.text, call->len);
 	call->argument[call->len] = '\0';
 	return call;
@@ -53,7 +57,9 @@ void capsid__call_make(struct capsid_call *call)
 
 void capsid__call_free(struct capsid_call *call)
 {
-	atomic_fetch_sub(&call->run->unanswered, sizeof(*call) + call->len);
+	atomic_fetch_sub(&call->run->held, capsid__call_cost(call->len));
+	atomic_fetch_sub(&call->run->in_flight, 1);
+	atomic_fetch_sub(&call->run->unanswered, call->values);
 	capsid__run_unref(call->run);
 	free(call);
 }

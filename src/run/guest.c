@@ -11,6 +11,8 @@
 #include "run/runtime.h"
 #include "json/json.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +20,21 @@
  * wall clock says nearly the same, and never less; the next reading of the CPU
  * clock puts right what it said too much. */
 #define MOMENT_NS 5000
+/* Log entries that wait to be reported. */
+#define LOG_BYTES ((size_t)1 << 20)
 
-static bool is_token(struct capsid__span text)
+/* Once the run is over nothing more is looked at. */
+static bool is_json(const struct capsid__run *run, struct capsid__span text)
 {
-	return text.len >= 2 && text.text[0] == '"' &&
-	       capsid__json_check(text, CAPSID__JSON_COMPACT, NULL) == 0;
+	struct capsid__json_bounds bounds = { .cancel = &run->ending };
+
+	return capsid__json_check_within(
+		       text, CAPSID__JSON_COMPACT, &bounds, NULL) == 0;
+}
+
+static bool is_token(const struct capsid__run *run, struct capsid__span text)
+{
+	return text.len >= 2 && text.text[0] == '"' && is_json(run, text);
 }
 
 static void add_event(struct capsid__run *run, struct capsid__event *event)
@@ -46,6 +58,17 @@ static void host_failed(struct capsid__run *run)
 		capsid__span_of("\"the host is out of memory\""));
 }
 
+/* Reports what has come so far, while the guest is in the middle of a step. */
+static void hear_now(struct capsid__run *run)
+{
+	void (*stop)(void *) = run->stop;
+	void *what = run->stop_what;
+
+	capsid__run_aim(run, NULL, NULL);
+	capsid__run_hear(run);
+	capsid__run_aim(run, stop, what);
+}
+
 static void stream(struct capsid__run *run, struct capsid__span token)
 {
 	struct capsid__buf text = { 0 };
@@ -67,6 +90,10 @@ static void stream(struct capsid__run *run, struct capsid__span token)
 	event->log[text.len] = '\0';
 	capsid__buf_done(&text);
 	add_event(run, event);
+	run->log_bytes += sizeof(*event) + event->log_len;
+	/* no pile of them between two looks at the guest */
+	if (run->log_bytes > LOG_BYTES)
+		hear_now(run);
 }
 
 /* The run is over by the ledger: the result's message comes from there. */
@@ -81,7 +108,7 @@ static void on_log(struct capsid__run *run, struct capsid__span token)
 {
 	int code;
 
-	if (!is_token(token))
+	if (!is_token(run, token))
 		return;
 	code = capsid__ledger_log(&run->ledger, token);
 	if (code == CAPSID__LEDGER_FULL)
@@ -92,13 +119,65 @@ static void on_log(struct capsid__run *run, struct capsid__span token)
 		stream(run, token);
 }
 
-/* What a program may have the host hold for it: arguments of calls that are not
- * answered, as much as it may hold itself and a little more. */
-static bool too_many(const struct capsid__run *run)
+/* Rejects a call that the host has not been asked for yet. */
+__attribute__((format(printf, 3, 4))) static void reject(
+	struct capsid__run *run, uint32_t id, const char *format, ...)
 {
-	size_t most = (size_t)run->runtime->config.max_heap_mb << 20;
+	char *text = NULL;
+	va_list args;
+	int len;
 
-	return atomic_load(&run->unanswered) > most + ((size_t)64 << 20);
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0)
+		host_failed(run);
+	else
+		capsid__run_reply(run, id, false, text, (size_t)len);
+}
+
+/* Calls in flight are the guest's to limit: it waits, or is not read from. One
+ * that goes on has no engine of ours. */
+static bool is_flood(const struct capsid__run *run, size_t len)
+{
+	return atomic_load(&run->in_flight) >= CAPSID__CALLS_MAX ||
+	       !capsid__run_has_room(run, capsid__call_cost(len));
+}
+
+/* Counts the argument's values. False: it is not JSON, or the call was rejected
+ * because of its size. */
+static bool takes_argument(uint64_t *values, struct capsid__run *run,
+	const struct capsid__message *message)
+{
+	const capsid_config *config = &run->runtime->config;
+	uint64_t most_bytes = (uint64_t)config->max_argument_bytes;
+	struct capsid__json_bounds bounds = { .cancel = &run->ending,
+		.max_values = (uint64_t)config->max_values,
+		.values = message->values };
+	struct capsid__json_fault fault;
+
+	if (message->text.len > most_bytes) {
+		reject(run, message->id, CAPSID__MESSAGE_ARGUMENT_BYTES,
+			most_bytes);
+		return false;
+	}
+	if (!message->checked &&
+		capsid__json_check_within(message->text, CAPSID__JSON_COMPACT,
+			&bounds, &fault) != 0 &&
+		fault.kind != CAPSID__JSON_VALUES)
+		return false;
+	*values = bounds.values;
+	if (bounds.max_values == 0)
+		return true;
+	if (*values > bounds.max_values)
+		reject(run, message->id, CAPSID__MESSAGE_ARGUMENT_VALUES,
+			bounds.max_values);
+	else if (atomic_load(&run->unanswered) + *values > bounds.max_values)
+		reject(run, message->id, CAPSID__MESSAGE_VALUES_IN_FLIGHT,
+			bounds.max_values);
+	else
+		return true;
+	return false;
 }
 
 static void on_call(
@@ -106,19 +185,20 @@ static void on_call(
 {
 	struct capsid__event *event;
 	struct capsid_call *call;
+	uint64_t values;
 
-	if (too_many(run)) {
+	if (capsid__bindings_find(run->bindings, message->namespace,
+		    message->function) == NULL)
+		return;
+	if (is_flood(run, message->text.len)) {
 		capsid__run_decide_text(run, CAPSID__KIND_WORKER_EXIT,
 			"the arguments of its calls in flight are too large");
 		return;
 	}
-	if (capsid__bindings_find(run->bindings, message->namespace,
-		    message->function) == NULL ||
-		capsid__json_check(message->text, CAPSID__JSON_COMPACT, NULL) !=
-			0)
+	if (!takes_argument(&values, run, message))
 		return;
 	event = malloc(sizeof(*event));
-	call = event ? capsid__call_new(run, message) : NULL;
+	call = event ? capsid__call_new(run, message, values) : NULL;
 	if (call == NULL) {
 		free(event);
 		host_failed(run);
@@ -135,14 +215,24 @@ static void on_value(
 {
 	struct capsid__outcome outcome = { .has_value = true };
 	struct capsid__span text = message->text;
+	struct capsid__json_bounds bounds = { .cancel = &run->ending,
+		.max_values = (uint64_t)run->runtime->config.max_values };
+	struct capsid__json_fault fault;
 
-	if (capsid__json_check(text, CAPSID__JSON_COMPACT, NULL) != 0) {
-		capsid__run_decide_text(run, CAPSID__KIND_INVALID_OUTPUT,
-			CAPSID__MESSAGE_INVALID_OUTPUT);
-		return;
-	}
 	if (text.len > (uint64_t)run->runtime->config.max_output_bytes) {
 		overflow(run);
+		return;
+	}
+	if (capsid__json_check_within(
+		    text, CAPSID__JSON_COMPACT, &bounds, &fault) != 0) {
+		if (fault.kind == CAPSID__JSON_VALUES)
+			capsid__run_decide_text(run, CAPSID__KIND_OUTPUT_LIMIT,
+				CAPSID__MESSAGE_OUTPUT_VALUES,
+				bounds.max_values);
+		else
+			capsid__run_decide_text(run,
+				CAPSID__KIND_INVALID_OUTPUT,
+				CAPSID__MESSAGE_INVALID_OUTPUT);
 		return;
 	}
 	/* not a large one for the sake of a small text */
@@ -175,10 +265,10 @@ static void on_nothing(struct capsid__run *run)
 }
 
 static void on_failure(struct capsid__run *run, enum capsid__kind kind,
-	struct capsid__span token)
+	const struct capsid__message *message)
 {
-	if (is_token(token))
-		capsid__run_decide(run, kind, token);
+	if (message->checked || is_token(run, message->text))
+		capsid__run_decide(run, kind, message->text);
 }
 
 bool capsid__run_on_message(
@@ -202,13 +292,13 @@ bool capsid__run_on_message(
 		on_nothing(run);
 		break;
 	case CAPSID__MESSAGE_EXCEPTION:
-		on_failure(run, CAPSID__KIND_EXCEPTION, message->text);
+		on_failure(run, CAPSID__KIND_EXCEPTION, message);
 		break;
 	case CAPSID__MESSAGE_INVALID:
-		on_failure(run, CAPSID__KIND_INVALID_OUTPUT, message->text);
+		on_failure(run, CAPSID__KIND_INVALID_OUTPUT, message);
 		break;
 	case CAPSID__MESSAGE_TIMEOUT:
-		on_failure(run, CAPSID__KIND_TIMEOUT, message->text);
+		on_failure(run, CAPSID__KIND_TIMEOUT, message);
 		break;
 	case CAPSID__MESSAGE_OVERFLOW:
 		overflow(run);
@@ -280,6 +370,7 @@ void capsid__run_hear(struct capsid__run *run)
 		return;
 	run->events = NULL;
 	run->last_event = &run->events;
+	run->log_bytes = 0;
 	/* the host's own time is not the guest's */
 	began = capsid__now_ns();
 	cpu = count_off(run, began);
@@ -317,16 +408,18 @@ void capsid__run_aim(struct capsid__run *run, void (*stop)(void *), void *what)
 	pthread_mutex_unlock(&run->lock);
 }
 
+size_t capsid__run_output_left(void *payload)
+{
+	const struct capsid__run *run = payload;
+
+	return capsid__ledger_left(&run->ledger);
+}
+
 bool capsid__run_on_interrupted(void *payload)
 {
 	struct capsid__run *run = payload;
-	void (*stop)(void *) = run->stop;
-	void *what = run->stop_what;
 
-	if (run->events != NULL && !atomic_load(&run->ending)) {
-		capsid__run_aim(run, NULL, NULL);
-		capsid__run_hear(run);
-		capsid__run_aim(run, stop, what);
-	}
+	if (run->events != NULL && !atomic_load(&run->ending))
+		hear_now(run);
 	return atomic_load(&run->ending);
 }

@@ -4,6 +4,7 @@
  */
 #include "run/result.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/pages.h"
 #include "contract/messages.h"
@@ -11,6 +12,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* One of so many logs is found at once, the others from there. */
+#define LOG_STRIDE 32
 
 struct text {
 	char *data;
@@ -22,7 +26,10 @@ struct capsid_result {
 	struct capsid__outcome outcome;
 	int64_t compute_us;
 	struct text message; /* decoded; NULL: it succeeded */
-	struct text *logs;   /* decoded on demand; ledger.count of them */
+	/* The logs decoded, all in one text, on demand; and where each
+	 * LOG_STRIDE-th begins there. */
+	char *logs;
+	size_t *places;
 	struct text json;
 };
 
@@ -30,9 +37,8 @@ void capsid_result_free(capsid_result *result)
 {
 	if (result == NULL)
 		return;
-	for (size_t i = 0; result->logs && i < result->ledger.count; i++)
-		free(result->logs[i].data);
 	free(result->logs);
+	free(result->places);
 	free(result->message.data);
 	free(result->json.data);
 	capsid__buf_done(&result->outcome.text);
@@ -161,33 +167,83 @@ size_t capsid_result_log_count(const capsid_result *result)
 	return result->ledger.count;
 }
 
-/* All entries at once, so that reading them in order stays linear. */
+/* The length of a log: seven bits a byte, the lowest first; the last byte has
+ * its top bit clear. */
+static bool put_length(struct capsid__buf *out, size_t len)
+{
+	for (; len >= 0x80; len >>= 7) {
+		if (!capsid__buf_append_byte(out, (char)(len | 0x80)))
+			return false;
+	}
+	return capsid__buf_append_byte(out, (char)len);
+}
+
+/* Reads it; where the text begins. */
+static const char *take_length(size_t *len, const char *at)
+{
+	int shift = 0;
+
+	*len = 0;
+	do
+		*len |= (size_t)(*at & 0x7F) << (7 * shift++);
+	while ((*at++ & 0x80) != 0);
+	return at;
+}
+
+static bool add_log(struct capsid__buf *all, struct capsid__buf *text,
+	struct capsid__span token)
+{
+	text->len = 0;
+	return capsid__json_unquote(text, token) &&
+	       put_length(all, text->len) &&
+	       capsid__buf_append(all, text->data, text->len) &&
+	       capsid__buf_append_byte(all, '\0');
+}
+
+/* All entries at once: each as its length and its bytes with a NUL behind them.
+ * A million empty ones take no more than their tokens do. */
 static bool decode_logs(capsid_result *result)
 {
+	CAPSID__AUTO(capsid__buf_done) struct capsid__buf all = { 0 };
+	CAPSID__AUTO(capsid__buf_done) struct capsid__buf text = { 0 };
+	const size_t tokens = capsid__ledger_logs(&result->ledger).len;
 	struct capsid__span token;
 	size_t cursor = 0, i = 0;
-	struct text *logs = calloc(result->ledger.count, sizeof(*logs));
-	bool ok = logs != NULL;
+	size_t *places =
+		calloc(result->ledger.count / LOG_STRIDE + 1, sizeof(*places));
+	bool ok = places != NULL &&
+		  capsid__buf_reserve(&all, tokens + tokens / 16384 + 16);
 
-	while (ok && capsid__ledger_next(&result->ledger, &cursor, &token))
-		ok = decode(&logs[i++], token);
-	if (!ok) {
-		while (logs != NULL && i > 0)
-			free(logs[--i].data);
-		free(logs);
+	while (ok && capsid__ledger_next(&result->ledger, &cursor, &token)) {
+		if (i % LOG_STRIDE == 0)
+			places[i / LOG_STRIDE] = all.len;
+		i++;
+		ok = add_log(&all, &text, token);
+	}
+	if (ok)
+		result->logs = capsid__buf_take(&all, NULL);
+	if (result->logs == NULL) {
+		free(places);
 		return false;
 	}
-	result->logs = logs;
+	result->places = places;
 	return true;
 }
 
 const char *capsid_result_log(capsid_result *result, size_t index, size_t *len)
 {
+	const char *at;
+	size_t size;
+
 	if (index >= result->ledger.count)
 		return NULL;
 	if (result->logs == NULL && !decode_logs(result))
 		return NULL;
-	return give(result->logs[index].data, result->logs[index].len, len);
+	at = result->logs + result->places[index / LOG_STRIDE];
+	at = take_length(&size, at);
+	for (size_t left = index % LOG_STRIDE; left > 0; left--)
+		at = take_length(&size, at + size + 1);
+	return give(at, size, len);
 }
 
 static bool write_json(struct capsid__buf *out, const capsid_result *result)

@@ -22,6 +22,8 @@
 
 /* A guest that was asked to stop has this long before it is made to. */
 #define GRACE_NS 5000000
+/* Replies that one step hands over, unless the first alone is larger. */
+#define STEP_BYTES ((size_t)8 << 20)
 
 #define container_of(pointer, type, member) \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
@@ -279,13 +281,43 @@ static void host_error(struct capsid__run *run, int code, capsid_error *err)
 		capsid__span_of("\"the host failed\""));
 }
 
+static void out_of_memory(struct capsid__run *run)
+{
+	capsid__run_decide_text(run, CAPSID__KIND_WORKER_EXIT,
+		CAPSID__MESSAGE_OUT_OF_MEMORY,
+		(uint64_t)run->runtime->config.max_heap_mb);
+}
+
+/* What the host keeps for a reply. */
+static size_t reply_cost(size_t len)
+{
+	return len + sizeof(struct capsid__reply) + 32;
+}
+
+/* What waits for a guest will be in its heap, where there is none if the run
+ * has no room. */
+bool capsid__run_has_room(const struct capsid__run *run, size_t more)
+{
+	const struct capsid__isolation *isolation = run->runtime->isolation;
+	uint64_t most =
+		((uint64_t)run->runtime->config.max_heap_mb << 20) +
+		capsid__in_flight_max(
+			(uint64_t)run->runtime->config.max_argument_bytes);
+	size_t held = run->isolate != NULL && isolation->held != NULL
+			      ? isolation->held(run->isolate)
+			      : 0;
+
+	return held + atomic_load(&run->held) + more <= most;
+}
+
 void capsid__run_reply(struct capsid__run *run, uint32_t id, bool resolved,
 	char *text, size_t len)
 {
-	bool lost = false, queue = false;
+	bool lost = false, queue = false, full = false;
 
 	pthread_mutex_lock(&run->lock);
-	if (!run->decided && run->reply_count == run->reply_room) {
+	full = !run->decided && !capsid__run_has_room(run, reply_cost(len));
+	if (!run->decided && !full && run->reply_count == run->reply_room) {
 		size_t room = run->reply_room ? run->reply_room * 2 : 4;
 		struct capsid__reply *grown =
 			realloc(run->replies, room * sizeof(*grown));
@@ -295,7 +327,10 @@ void capsid__run_reply(struct capsid__run *run, uint32_t id, bool resolved,
 			run->reply_room = room;
 		}
 	}
-	if (!run->decided && run->reply_count < run->reply_room) {
+	if (full) {
+		/* it is over below */
+	} else if (!run->decided && run->reply_count < run->reply_room) {
+		atomic_fetch_add(&run->held, reply_cost(len));
 		run->replies[run->reply_count++] = (struct capsid__reply){
 			.id = id, .resolved = resolved, .text = text, .len = len
 		};
@@ -306,6 +341,8 @@ void capsid__run_reply(struct capsid__run *run, uint32_t id, bool resolved,
 	}
 	unlock(run, queue);
 	free(text);
+	if (full)
+		out_of_memory(run);
 	if (lost) {
 		/* or the program would wait for it to the end of its time */
 		capsid_error err;
@@ -326,14 +363,15 @@ void capsid__run_on_ready(void *payload)
 
 /* --- budgets --- */
 
-/* Lock held: the guest's CPU time so far, here or elsewhere. */
+/* Lock held: the CPU time that the program has cost so far: the guest's, which
+ * may run elsewhere, and the host's for what it sent. */
 static int64_t busy_ns(const struct capsid__run *run)
 {
 	const struct capsid__isolation *isolation = run->runtime->isolation;
 	int64_t busy = run->busy_ns;
 
 	if (isolation->busy_ns != NULL && run->isolate != NULL)
-		return isolation->busy_ns(run->isolate);
+		busy += isolation->busy_ns(run->isolate);
 	if (run->counting)
 		return busy + capsid__clock_ns(run->cpu_clock) - run->cpu_began;
 	/* at least so much: nobody is ended for a guess */
@@ -455,7 +493,9 @@ static bool strip_program(struct capsid__run *run)
 			return true;
 		end = CAPSID__STRIP_NOMEM;
 	}
-	if (end == CAPSID__STRIP_NOMEM) {
+	if (end == CAPSID__STRIP_HEAP) {
+		out_of_memory(run);
+	} else if (end == CAPSID__STRIP_NOMEM) {
 		capsid__error_set(&err, CAPSID_ENOMEM, "no memory for a run");
 		host_error(run, CAPSID_ENOMEM, &err);
 	} else if (end == CAPSID__STRIP_NOT_RUN) {
@@ -495,9 +535,7 @@ static void died(struct capsid__run *run, const struct capsid__death *death)
 		host_error(run, death->number, &err);
 		break;
 	case CAPSID__DEATH_HEAP:
-		capsid__run_decide_text(run, CAPSID__KIND_WORKER_EXIT,
-			CAPSID__MESSAGE_OUT_OF_MEMORY,
-			(uint64_t)run->runtime->config.max_heap_mb);
+		out_of_memory(run);
 		break;
 	case CAPSID__DEATH_EXIT:
 		capsid__run_decide_text(run, CAPSID__KIND_WORKER_EXIT,
@@ -529,7 +567,10 @@ static void begin(struct capsid__run *run)
 	struct capsid__sink sink = { .message = capsid__run_on_message,
 		.interrupted = capsid__run_on_interrupted,
 		.ready = capsid__run_on_ready,
-		.run = run };
+		.output_left = capsid__run_output_left,
+		.run = run,
+		.over = &run->ending,
+		.held = &run->held };
 	struct capsid__start start = { .bindings = run->block };
 	struct capsid__isolate *isolate;
 	enum capsid__step step;
@@ -537,6 +578,10 @@ static void begin(struct capsid__run *run)
 	int code;
 
 	run->begun = true;
+	if (run->program_len > (size_t)run->runtime->config.max_heap_mb << 20) {
+		out_of_memory(run);
+		return;
+	}
 	if (!strip_program(run) || atomic_load(&run->ending))
 		return;
 	code = isolation->create(
@@ -558,6 +603,45 @@ static void begin(struct capsid__run *run)
 		died(run, &death);
 }
 
+static void free_replies(
+	struct capsid__run *run, struct capsid__reply *replies, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		atomic_fetch_sub(&run->held, reply_cost(replies[i].len));
+		free(replies[i].text);
+	}
+	free(replies);
+}
+
+/* Takes the replies of the next step: no more than some at a time, because
+ * each is held twice while it is handed over. Without memory for the list of
+ * the rest it takes all. *count: how many. */
+static struct capsid__reply *take_replies(
+	struct capsid__run *run, size_t *count)
+{
+	struct capsid__reply *taken = run->replies, *rest = NULL;
+	size_t bytes = 0, left;
+
+	for (*count = 0; *count < run->reply_count; (*count)++) {
+		bytes += reply_cost(taken[*count].len);
+		if (*count != 0 && bytes > STEP_BYTES)
+			break;
+	}
+	left = run->reply_count - *count;
+	if (left != 0) {
+		rest = malloc(left * sizeof(*rest));
+		if (rest == NULL) {
+			*count = run->reply_count;
+			left = 0;
+		} else {
+			memcpy(rest, taken + *count, left * sizeof(*rest));
+		}
+	}
+	run->replies = rest;
+	run->reply_count = run->reply_room = left;
+	return taken;
+}
+
 /* One step with the replies that have come. */
 static void step(
 	struct capsid__run *run, struct capsid__reply *replies, size_t count)
@@ -577,9 +661,7 @@ static void step(
 		/* it said so, but sent nothing that could be taken */
 		capsid__run_decide_text(run, CAPSID__KIND_WORKER_EXIT,
 			"the guest ended without an outcome");
-	for (size_t i = 0; i < count; i++)
-		free(replies[i].text);
-	free(replies);
+	free_replies(run, replies, count);
 }
 
 /* The outcome is decided: end the guest, make the result, tell the caller. */
@@ -592,7 +674,7 @@ static void finish(struct capsid__run *run)
 	capsid__run_hear(run);
 	capsid__run_count_off(run);
 	if (runtime->isolation->busy_ns != NULL && run->isolate != NULL)
-		run->busy_ns = runtime->isolation->busy_ns(run->isolate);
+		run->busy_ns += runtime->isolation->busy_ns(run->isolate);
 	isolate = run->isolate;
 	pthread_mutex_lock(&run->lock);
 	run->isolate = NULL;
@@ -689,11 +771,7 @@ void capsid__run_drive(struct capsid__run *run)
 		if (run->next_step != 0 && park(run))
 			return;
 		pthread_mutex_lock(&run->lock);
-		replies = run->replies;
-		count = run->reply_count;
-		run->replies = NULL;
-		run->reply_count = 0;
-		run->reply_room = 0;
+		replies = take_replies(run, &count);
 		run->ready = false;
 		pthread_mutex_unlock(&run->lock);
 		step(run, replies, count);

@@ -59,6 +59,7 @@ struct capsid__run {
 	struct capsid__isolate *isolate;
 	struct capsid__ledger ledger;
 	struct capsid__event *events, **last_event;
+	size_t log_bytes; /* of events that are log entries */
 	bool begun;
 	int64_t wall_at, compute_ns;
 
@@ -85,8 +86,11 @@ struct capsid__run {
 	struct capsid__outcome outcome;
 
 	atomic_bool ending; /* decided, for a look without the lock */
-	/* bytes of calls that the host has not answered */
-	atomic_size_t unanswered;
+	/* bytes of calls that the host has not answered and of replies that
+	 * the guest has not taken */
+	atomic_size_t held;
+	atomic_size_t in_flight;          /* calls that are not answered */
+	atomic_uint_least64_t unanswered; /* values of their arguments */
 
 	/* set before PHASE_DONE */
 	capsid_result *result;
@@ -120,10 +124,15 @@ __attribute__((format(printf, 3, 4))) void capsid__run_decide_text(
 void capsid__run_reply(struct capsid__run *run, uint32_t id, bool resolved,
 	char *text, size_t len);
 
+/* Whether the run may have the host hold so many bytes more. By the thread that
+ * drives it, or with the lock. */
+bool capsid__run_has_room(const struct capsid__run *run, size_t more);
+
 /* guest.c: what the isolation's sink leads to, and the host's hearing of it. */
 bool capsid__run_on_message(void *run, const struct capsid__message *message);
 bool capsid__run_on_interrupted(void *run);
 void capsid__run_on_ready(void *run);
+size_t capsid__run_output_left(void *run);
 void capsid__run_hear(struct capsid__run *run);
 /* From here to there this thread's CPU time is the guest's. */
 void capsid__run_count_on(struct capsid__run *run);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the stripper may use besides the heap that the program will have. */
+#define STRIP_MB 48
 #define SAFE_INTEGER INT64_C(9007199254740991)
 
 static int import_config(
@@ -197,6 +199,7 @@ static int open_parts(capsid_runtime *runtime, capsid_error *err)
 		.heap_mb = runtime->config.max_heap_mb,
 		.output_bytes = (uint64_t)runtime->config.max_output_bytes,
 		.argument_bytes = (uint64_t)runtime->config.max_argument_bytes,
+		.max_values = (uint64_t)runtime->config.max_values,
 		.guest_path = runtime->config.guest_path,
 		.sandbox = runtime->config.sandbox,
 		.module_paths = runtime->config.module_paths,
@@ -213,7 +216,8 @@ static int open_parts(capsid_runtime *runtime, capsid_error *err)
 		&runtime->isolation_state, &limits, err);
 
 	if (code == 0 && strcmp(runtime->language, "typescript") == 0)
-		code = capsid__strip_pool_new(&runtime->strip, err);
+		code = capsid__strip_pool_new(&runtime->strip,
+			runtime->config.max_heap_mb + STRIP_MB, err);
 	/* the caller's, who may free them now */
 	runtime->config.guest_path = runtime->config.sandbox = NULL;
 	runtime->config.module_paths = runtime->config.preload = NULL;

@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+/* A dense program needs about 200 times its size. */
+#define MEMORY_MB 512
+
 static void free_pool(struct capsid__strip_pool **pool)
 {
 	capsid__strip_pool_free(*pool);
@@ -33,7 +36,7 @@ int capsid_strip(char **out, size_t *out_len, const char *source, size_t len,
 	if (!capsid__utf8_valid(source, len, &bad))
 		return capsid__error_set(err, CAPSID_EINVAL,
 			"the source is not UTF-8: byte %zu", bad);
-	code = capsid__strip_pool_new(&pool, err);
+	code = capsid__strip_pool_new(&pool, MEMORY_MB, err);
 	if (code == 0)
 		code = capsid__strip_take(&box, pool, err);
 	if (code != 0)

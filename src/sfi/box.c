@@ -389,6 +389,15 @@ void wasm_rt_allocate_memory(
 	box->memory = memory;
 }
 
+/* Pages that the guest does not get because the host holds as much for it. */
+static uint64_t held_pages(const struct capsid__box *box)
+{
+	size_t held = box->held != NULL ? atomic_load(box->held) : 0;
+
+	return held > box->held_free ? (held - box->held_free) / CAPSID__PAGE
+				     : 0;
+}
+
 uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t delta)
 {
 	struct capsid__box *box = current->box;
@@ -396,7 +405,7 @@ uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t delta)
 
 	if (delta == 0)
 		return old;
-	if ((uint64_t)old + delta > box->max_pages)
+	if ((uint64_t)old + delta + held_pages(box) > box->max_pages)
 		capsid__box_raise(CAPSID__TRAP_HEAP);
 	if (!open_pages(box, old + delta))
 		capsid__box_raise(CAPSID__TRAP_HEAP);
@@ -404,7 +413,9 @@ uint32_t wasm_rt_grow_memory(wasm_rt_memory_t *memory, uint32_t delta)
 	if (atomic_load(&box->stopped))
 		capsid__box_raise(CAPSID__TRAP_STOPPED);
 	memory->pages = old + delta;
-	memory->size = memory->pages * CAPSID__PAGE;
+	/* capsid__box_size() reads it on other threads */
+	__atomic_store_n(
+		&memory->size, memory->pages * CAPSID__PAGE, __ATOMIC_RELAXED);
 	return old;
 }
 

@@ -67,10 +67,14 @@ struct capsid__box {
 	size_t reserved;
 	wasm_rt_memory_t *memory; /* set when the module is instantiated */
 	uint32_t max_pages;       /* memory.grow beyond this traps */
-	uint32_t image;           /* pages of the snapshot; 0: none yet */
-	uint32_t open;            /* accessible, see open_until() in box.c */
-	bool guarded; /* the fault handlers were seen to since the reset */
-	bool reused;  /* it has been reset before */
+	/* Bytes that the host holds for the guest; what is above `held_free`
+	 * counts against max_pages. NULL: nothing does. Set between runs. */
+	const atomic_size_t *held;
+	size_t held_free;
+	uint32_t image; /* pages of the snapshot; 0: none yet */
+	uint32_t open;  /* accessible, see open_until() in box.c */
+	bool guarded;   /* the fault handlers were seen to since the reset */
+	bool reused;    /* it has been reset before */
 	struct capsid__watch watch;
 	atomic_bool stopped;
 	pthread_mutex_t lock; /* a runner that is signalled is still there */
@@ -100,6 +104,12 @@ void capsid__box_outside(void (*fn)(void *), void *arg);
  * time on, a loop that touches no memory is interrupted too.
  */
 void capsid__box_stop(struct capsid__box *box);
+
+/* Bytes of the guest's memory; any thread. */
+static inline size_t capsid__box_size(const struct capsid__box *box)
+{
+	return (size_t)__atomic_load_n(&box->memory->size, __ATOMIC_RELAXED);
+}
 
 /* The host's pointer to `len` bytes of guest memory; NULL: out of bounds. */
 static inline void *capsid__box_at(

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define POOL_MAX 16
-/* Of a box: a dense program needs about 200 times its size. */
-#define MEMORY_PAGES 8192
+/* Of a WebAssembly memory, less one. */
+#define MOST_PAGES 65535
 
 struct capsid__strip_box {
 	struct capsid__box box;
@@ -27,6 +27,7 @@ struct capsid__strip_box {
 
 struct capsid__strip_pool {
 	struct capsid__snapshot snapshot;
+	uint32_t max_pages; /* of a box */
 	pthread_mutex_t lock;
 	struct capsid__strip_box *boxes[POOL_MAX];
 	size_t count;
@@ -104,9 +105,11 @@ static int take_snapshot(struct capsid__snapshot *snapshot, capsid_error *err)
 	return code;
 }
 
-int capsid__strip_pool_new(struct capsid__strip_pool **out, capsid_error *err)
+int capsid__strip_pool_new(
+	struct capsid__strip_pool **out, int64_t memory_mb, capsid_error *err)
 {
 	struct capsid__strip_pool *pool = calloc(1, sizeof(*pool));
+	uint64_t pages;
 	int code;
 
 	if (pool == NULL)
@@ -120,6 +123,9 @@ int capsid__strip_pool_new(struct capsid__strip_pool **out, capsid_error *err)
 		capsid__strip_pool_free(pool);
 		return code;
 	}
+	pages = pool->snapshot.size / CAPSID__PAGE +
+		(uint64_t)memory_mb * ((1 << 20) / CAPSID__PAGE);
+	pool->max_pages = pages > MOST_PAGES ? MOST_PAGES : (uint32_t)pages;
 	*out = pool;
 	return 0;
 }
@@ -155,7 +161,7 @@ int capsid__strip_take(struct capsid__strip_box **out,
 			return code;
 		}
 		box->pool = pool;
-		box->box.max_pages = MEMORY_PAGES;
+		box->box.max_pages = pool->max_pages;
 	}
 	*out = box;
 	return code;
@@ -243,12 +249,21 @@ static enum capsid__strip_end died(
 	return CAPSID__STRIP_DIED;
 }
 
+static enum capsid__strip_end no_heap(
+	struct capsid__buf *out, struct capsid__strip_box *box)
+{
+	died(out, box, "out of memory");
+	return CAPSID__STRIP_HEAP;
+}
+
 static enum capsid__strip_end trapped(struct capsid__buf *out,
 	struct capsid__strip_box *box, enum capsid__trap trap)
 {
 	switch (capsid__trap_error(trap, NULL)) {
 	case 0:
-		return died(out, box, capsid__trap_text(trap));
+		return trap == CAPSID__TRAP_HEAP
+			       ? no_heap(out, box)
+			       : died(out, box, capsid__trap_text(trap));
 	case CAPSID_ENOMEM:
 		return CAPSID__STRIP_NOMEM;
 	default:
@@ -268,13 +283,13 @@ enum capsid__strip_end capsid__strip(struct capsid__buf *out,
 	struct copy copy = { .job = &job };
 	enum capsid__trap trap;
 
-	if (len > (size_t)MEMORY_PAGES * CAPSID__PAGE)
-		return died(out, box, "the program is too large");
+	if (len > (size_t)box->pool->max_pages * CAPSID__PAGE)
+		return no_heap(out, box);
 	trap = capsid__box_enter(&box->box, run_job, &job);
 	if (trap != CAPSID__TRAP_NONE)
 		return trapped(out, box, trap);
 	if (job.status > 1)
-		return died(out, box, "out of memory");
+		return no_heap(out, box);
 	if (!capsid__buf_reserve(out, (size_t)job.text_len + 1))
 		return CAPSID__STRIP_NOMEM;
 	copy.into = out->data + out->len;

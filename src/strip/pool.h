@@ -18,7 +18,9 @@
 struct capsid__strip_pool;
 struct capsid__strip_box;
 
-int capsid__strip_pool_new(struct capsid__strip_pool **out, capsid_error *err);
+/* `memory_mb`: of each box, besides its parser's own. */
+int capsid__strip_pool_new(
+	struct capsid__strip_pool **out, int64_t memory_mb, capsid_error *err);
 void capsid__strip_pool_free(struct capsid__strip_pool *pool);
 
 /* A box for one program; give it back whatever became of it. */
@@ -29,7 +31,8 @@ void capsid__strip_give(struct capsid__strip_box *box);
 enum capsid__strip_end {
 	CAPSID__STRIP_DONE,    /* *out has the JavaScript */
 	CAPSID__STRIP_REFUSED, /* *out says what was refused, and where */
-	CAPSID__STRIP_DIED,    /* *out says why: out of memory, stopped … */
+	CAPSID__STRIP_DIED,    /* *out says why: stopped, a trap */
+	CAPSID__STRIP_HEAP,    /* its memory; *out says so */
 	CAPSID__STRIP_NOMEM,   /* the host's memory */
 	CAPSID__STRIP_NOT_RUN, /* *out says what the host could not do */
 };

@@ -71,7 +71,10 @@ static bool read_config(struct performance *p, struct capsid__span config,
 		{ "maxWallMs", &p->config.max_wall_ms },
 		{ "maxOutputBytes", &p->config.max_output_bytes },
 		{ "maxHeapMb", &p->config.max_heap_mb },
+		{ "maxArgumentBytes", &p->config.max_argument_bytes },
+		{ "maxValues", &p->config.max_values },
 	};
+	const size_t count = sizeof(fields) / sizeof(fields[0]);
 	struct capsid__json_iter iter;
 	struct capsid__span key, value;
 
@@ -80,9 +83,9 @@ static bool read_config(struct performance *p, struct capsid__span config,
 	while (capsid__json_next(&iter, &key, &value)) {
 		size_t i = 0;
 
-		while (i < 4 && !capsid__json_key_is(key, fields[i].name))
+		while (i < count && !capsid__json_key_is(key, fields[i].name))
 			i++;
-		if (i == 4)
+		if (i == count)
 			return unknown_key(why, "config", key);
 		if (!capsid__json_integer(fields[i].field, value))
 			return defect(why, "a config value is no integer");

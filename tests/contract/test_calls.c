@@ -92,8 +92,8 @@ static void answer_after_the_run_is_dropped(void **state)
 	run_gives(runtime, bindings, "return 1", "{\"value\":1,\"logs\":[]}");
 }
 
-/* What nobody answers is held by the host, but not more than the program may
- * hold itself. */
+/* Calls that are not answered wait in the program's own memory once the host
+ * holds enough. */
 static void calls_that_pile_up_end_their_run(void **state)
 {
 	static const char huge[] =
@@ -111,7 +111,7 @@ static void calls_that_pile_up_end_their_run(void **state)
 		"{\"value\":1,\"logs\":[]}");
 	host_answer(&host, "1");
 	result_fails(run(small, bindings, NULL, huge), "worker-exit",
-		"the arguments of its calls in flight are too large");
+		"out of memory: heap limit 32 MiB");
 	host_answer(&host, "1");
 	capsid_runtime_free(small);
 }

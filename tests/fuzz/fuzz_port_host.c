@@ -115,7 +115,7 @@ static void on_line(struct heard *heard, struct capsid__port_session *session,
 	must(line.len <= LINE_MAX_BYTES);
 	must(memchr(line.text, '\n', line.len) == NULL);
 	heard->lines++;
-	if (!capsid__port_parse(&frame, line))
+	if (!capsid__port_parse(&frame, line, NULL))
 		return;
 	must(line.len != 0 && line.text[0] == '{');
 	must(frame.type < CAPSID__PORT_TYPES);
@@ -137,7 +137,7 @@ static struct heard listen(const uint8_t *data, size_t size, size_t piece)
 	capsid__port_session_init(&session, 9);
 	must(capsid__port_names_init(
 		&names, (struct capsid__span){ block, sizeof(block) - 1 }));
-	must(capsid__port_write_boot(&out, &session, 1000, 64));
+	must(capsid__port_write_boot(&out, &session, 1000, 64, 4096));
 	must(capsid__port_write_run(
 		&out, &session, &names, capsid__span_of("return 1")));
 	capsid__port_lines_init(&lines, LINE_MAX_BYTES);

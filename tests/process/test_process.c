@@ -180,6 +180,7 @@ static void large_values_go_both_ways(void **state)
 	(void)state;
 	config.max_heap_mb = 2048;
 	config.max_output_bytes = (int64_t)100 << 20;
+	config.max_argument_bytes = (int64_t)100 << 20;
 	runtime = runtime_of(&config);
 	request.program = program;
 	request.program_len = sizeof(program) - 1;

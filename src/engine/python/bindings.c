@@ -12,6 +12,7 @@
 #include <structmember.h>
 
 #define LOSSY "binding arguments must be lossless JSON"
+#define TOO_LONG "binding argument is longer than %llu bytes (maxArgumentBytes)"
 
 struct namespace
 {
@@ -105,23 +106,32 @@ static bool expect(uint32_t id, PyObject *future, struct function *function)
 	return good;
 }
 
+/* Rejects a call that is not sent. `message` is taken over. */
+static PyObject *refuse(
+	PyObject *future, struct function *function, PyObject *message)
+{
+	reject_text(future, function, message);
+	Py_XDECREF(message);
+	return future;
+}
+
 static PyObject *call(struct function *function, PyObject *argument)
 {
 	CAPSID__AUTO(capsid__buf_done) struct capsid__buf text = { 0 };
-	PyObject *future = future_new(), *message;
+	const uint64_t most = capsid__python.argument_bytes;
+	PyObject *future = future_new();
 	uint64_t size;
 	int code;
 
 	if (future == NULL)
 		return NULL;
-	code = capsid__python_encode(
-		&text, &size, NULL, argument, CAPSID__PYTHON_NO_LIMIT);
-	if (code == CAPSID_ELOSSY) {
-		message = PyUnicode_FromString(LOSSY);
-		reject_text(future, function, message);
-		Py_XDECREF(message);
-		return future;
-	}
+	code = capsid__python_encode(&text, &size, NULL, argument, most);
+	if (code == CAPSID_ELOSSY)
+		return refuse(future, function, PyUnicode_FromString(LOSSY));
+	if (code == 0 && size > most)
+		return refuse(future, function,
+			PyUnicode_FromFormat(
+				TOO_LONG, (unsigned long long)most));
 	if (code != 0)
 		PyErr_NoMemory();
 	if (code != 0 ||

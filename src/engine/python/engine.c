@@ -335,8 +335,10 @@ static int run(struct capsid__guest_port *port,
 {
 	PyObject *done;
 
-	(void)boot;
 	capsid__python.port = port;
+	capsid__python.argument_bytes = boot->argument_bytes != 0
+						? boot->argument_bytes
+						: CAPSID__PYTHON_NO_LIMIT;
 	if (capsid__python_bindings_begin(message->namespaces) < 0 ||
 		!make_program(message->program))
 		capsid__python_settle_error();

@@ -39,6 +39,7 @@ struct capsid__python {
 	struct capsid__guest_port *port;
 	PyObject *pending; /* id -> (future, function) */
 	uint32_t last_id;
+	uint64_t argument_bytes; /* the longest of a call's */
 };
 
 extern struct capsid__python capsid__python;

@@ -505,9 +505,16 @@ int64_t capsid__slot_reset(struct capsid__slot *slot, capsid_error *err)
 {
 	capsid__buf_done(&slot->parts);
 	slot->guest = (struct capsid__guest){ 0 };
+	slot->box.held = NULL;
 	*Z_quickjsZ___stack_pointer(&slot->quickjs) = slot->stack_pointer;
 	*Z_realmZ___stack_pointer(&slot->realm) = slot->realm_stack_pointer;
 	return capsid__box_reset(&slot->box, &slot->engine->snapshot, err);
+}
+
+size_t capsid__slot_grown(const struct capsid__slot *slot)
+{
+	return capsid__box_size(&slot->box) -
+	       (size_t)slot->box.image * CAPSID__PAGE;
 }
 
 void capsid__slot_rest(struct capsid__slot *slot)
@@ -554,6 +561,9 @@ static void start(void *arg)
 	uint32_t text = hand_in(slot, program->text, program->len);
 	uint32_t slack = slot->heap_mb << (20 - GC_SLACK_SHIFT);
 
+	if (program->argument_bytes != 0)
+		Z_realmZ_realm_limit_arguments(
+			&slot->realm, program->argument_bytes);
 	Z_realmZ_realm_start(&slot->realm, bindings, text,
 		(uint32_t)program->len, program->output_bytes, slack);
 }
@@ -568,6 +578,8 @@ enum capsid__trap capsid__slot_start(struct capsid__slot *slot,
 	/* its length travels as a 32-bit number */
 	slot->parts.max = guest->message_max < UINT32_MAX ? guest->message_max
 							  : UINT32_MAX;
+	slot->box.held = guest->held;
+	slot->box.held_free = guest->held_free;
 	slot->began = monotonic_ns();
 	return capsid__box_enter(&slot->box, start, &call);
 }

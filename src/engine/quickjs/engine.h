@@ -14,6 +14,7 @@
 #include "sfi/sfi.h"
 
 #include <capsid/error.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,10 @@ struct capsid__guest {
 	void *payload;
 	/* The largest message; a longer one ends the guest. */
 	size_t message_max;
+	/* Bytes that the host holds for the guest; what is above `held_free`
+	 * counts against the heap. NULL: nothing does. */
+	const atomic_size_t *held;
+	size_t held_free;
 };
 
 struct capsid__program {
@@ -40,6 +45,7 @@ struct capsid__program {
 	const void *bindings; /* the bindings block of wire.h */
 	size_t bindings_len;
 	uint64_t output_bytes;
+	uint64_t argument_bytes; /* of one call; 0: not limited */
 };
 
 int capsid__engine_new(struct capsid__engine **out, capsid_error *err);
@@ -74,6 +80,9 @@ enum capsid__trap capsid__slot_step(struct capsid__slot *slot,
 
 /* When the run began, in nanoseconds of CLOCK_MONOTONIC. */
 int64_t capsid__slot_began(const struct capsid__slot *slot);
+
+/* Any thread: by how many bytes its memory has grown. */
+size_t capsid__slot_grown(const struct capsid__slot *slot);
 
 /* Between steps: gives back what a slot that waits does not need. */
 void capsid__slot_rest(struct capsid__slot *slot);

@@ -33,6 +33,13 @@ enum wire_reply {
  * length and its bytes; numbers are little-endian and unaligned.
  */
 
+/* Calls that the realm has in flight; more wait in it until others are
+ * answered. */
+#define WIRE_CALLS_MAX 65536u
+/* Bytes of their arguments: four of the longest, and no less than this. Another
+ * is sent while two of the longest fit. */
+#define WIRE_IN_FLIGHT ((uint64_t)64 << 20)
+
 /* Room that realm_buffer leaves around a program for its wrapper. */
 #define WIRE_ROOM 128
 

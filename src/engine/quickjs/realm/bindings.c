@@ -18,7 +18,9 @@ struct function {
 
 struct call {
 	uint32_t function;
-	uint32_t next_free;
+	uint32_t next; /* among the free ones, or those that wait */
+	uint32_t len;  /* of its message */
+	char *message; /* it waits to be sent; NULL: it is in flight */
 	JSValue resolve, reject; /* undefined: the slot is free */
 };
 
@@ -28,6 +30,10 @@ static struct function *functions;
 static struct call *calls;
 static uint32_t call_count, call_room, first_free; /* 0: none; else id */
 static uint32_t under_way;
+static uint32_t in_flight;
+static uint64_t bytes_in_flight;
+static uint32_t first_waiting, last_waiting; /* 0: none; else id */
+static uint64_t argument_max = UINT64_MAX / 8;
 
 void bindings_init(JSContext *ctx, JSValue core)
 {
@@ -71,7 +77,7 @@ static struct call *call_new(uint32_t *id)
 	if (first_free) {
 		*id = first_free;
 		call = &calls[*id - 1];
-		first_free = call->next_free;
+		first_free = call->next;
 		return call;
 	}
 	if (call_count == call_room) {
@@ -94,9 +100,59 @@ static void call_free(JSContext *ctx, uint32_t id)
 	JS_FreeValue(ctx, call->resolve);
 	JS_FreeValue(ctx, call->reject);
 	call->resolve = JS_UNDEFINED;
-	call->next_free = first_free;
+	call->next = first_free;
 	first_free = id;
 	under_way--;
+}
+
+void bindings_limit(uint64_t argument_bytes)
+{
+	if (argument_bytes < argument_max)
+		argument_max = argument_bytes;
+}
+
+/* Whether one more call may be sent. */
+static bool has_room(void)
+{
+	uint64_t most = argument_max * 4;
+
+	if (most < WIRE_IN_FLIGHT)
+		most = WIRE_IN_FLIGHT;
+	return in_flight < WIRE_CALLS_MAX &&
+	       bytes_in_flight + 2 * argument_max <= most;
+}
+
+static void sent(struct call *call)
+{
+	in_flight++;
+	bytes_in_flight += call->len;
+}
+
+/* A call was answered: others may go. */
+static void send_waiting(void)
+{
+	while (first_waiting && has_room()) {
+		uint32_t id = first_waiting;
+		struct call *call = &calls[id - 1];
+
+		first_waiting = call->next;
+		host_send(WIRE_CALL, id, call->message, call->len);
+		free(call->message);
+		call->message = NULL;
+		sent(call);
+	}
+}
+
+/* In the order in which they were made. */
+static void wait_to_be_sent(struct call *call, uint32_t id, size_t len)
+{
+	call->len = (uint32_t)len;
+	call->next = 0;
+	if (first_waiting)
+		calls[last_waiting - 1].next = id;
+	else
+		first_waiting = id;
+	last_waiting = id;
 }
 
 bool bindings_waiting(void)
@@ -104,31 +160,63 @@ bool bindings_waiting(void)
 	return under_way > 0;
 }
 
-/* Sends the call; false: the argument is not lossless JSON. */
-static bool send_call(
-	JSContext *ctx, uint32_t id, uint32_t index, JSValue argument)
+/* "binding argument is longer than N bytes (maxArgumentBytes)" */
+static JSValue too_long(JSContext *ctx)
 {
-	uint32_t head[2] = { functions[index].namespace,
-		functions[index].index };
-	const char *why;
-	size_t why_len;
+	static const char before[] = "binding argument is longer than ";
+	static const char behind[] = " bytes (maxArgumentBytes)";
+	char text[sizeof(before) + sizeof(behind) + 24], digits[24];
+	size_t len = sizeof(before) - 1, count = 0;
 
-	write_begin(WRITE_ANY);
+	memcpy(text, before, len);
+	for (uint64_t left = argument_max; left || !count; left /= 10)
+		digits[count++] = (char)('0' + left % 10);
+	while (count)
+		text[len++] = digits[--count];
+	memcpy(text + len, behind, sizeof(behind) - 1);
+	return JS_NewStringLen(ctx, text, len + sizeof(behind) - 1);
+}
+
+/* Sends the call or has it wait. JS_UNDEFINED, or the message of its
+ * rejection. */
+static JSValue send_call(JSContext *ctx, uint32_t id, JSValue argument)
+{
+	static const char lossy[] = "binding arguments must be lossless JSON";
+	const struct function *function = &functions[calls[id - 1].function];
+	uint32_t head[2] = { function->namespace, function->index };
+	bool waits = first_waiting || !has_room(), whole;
+	const char *why;
+	size_t why_len, len;
+
+	if (waits)
+		write_begin_kept(sizeof(head) + argument_max);
+	else
+		write_begin(sizeof(head) + argument_max);
 	write_bytes(head, sizeof(head));
-	if (!walk_value(ctx, argument, &why, &why_len)) {
+	whole = walk_value(ctx, argument, &why, &why_len);
+	if (!whole || write_over()) {
 		write_drop();
-		return false;
+		return whole ? too_long(ctx)
+			     : JS_NewStringLen(ctx, lossy, sizeof(lossy) - 1);
 	}
-	write_send(WIRE_CALL, id);
-	return true;
+	if (!waits) {
+		calls[id - 1].len = (uint32_t)write_count();
+		sent(&calls[id - 1]);
+		write_send(WIRE_CALL, id);
+		return JS_UNDEFINED;
+	}
+	calls[id - 1].message = write_take(&len);
+	if (!calls[id - 1].message)
+		return JS_NewStringLen(ctx, "out of memory", 13);
+	wait_to_be_sent(&calls[id - 1], id, len);
+	return JS_UNDEFINED;
 }
 
 /* tools.name(argument) */
 static JSValue on_call(JSContext *ctx, JSValue this_val, int argc,
 	JSValue *argv, int index, JSValue *data)
 {
-	static const char lossy[] = "binding arguments must be lossless JSON";
-	JSValue resolving[2];
+	JSValue resolving[2], refusal;
 	JSValue promise = JS_NewPromiseCapability(ctx, resolving);
 	struct call *call;
 	uint32_t id;
@@ -145,10 +233,9 @@ static JSValue on_call(JSContext *ctx, JSValue this_val, int argc,
 	*call = (struct call){ .function = (uint32_t)index,
 		.resolve = resolving[0],
 		.reject = resolving[1] };
-	if (!send_call(ctx, id, (uint32_t)index,
-		    argc > 0 ? argv[0] : JS_UNDEFINED)) {
-		reject_with(ctx, call,
-			JS_NewStringLen(ctx, lossy, sizeof(lossy) - 1));
+	refusal = send_call(ctx, id, argc > 0 ? argv[0] : JS_UNDEFINED);
+	if (JS_Tag(refusal) != JS_TAG_UNDEFINED) {
+		reject_with(ctx, &calls[id - 1], refusal);
 		call_free(ctx, id);
 	}
 	return promise;
@@ -161,9 +248,12 @@ void bindings_reply(
 	struct call *call;
 
 	if (id == 0 || id > call_count ||
-		JS_Tag(calls[id - 1].resolve) == JS_TAG_UNDEFINED)
+		JS_Tag(calls[id - 1].resolve) == JS_TAG_UNDEFINED ||
+		calls[id - 1].message)
 		return;
 	call = &calls[id - 1];
+	in_flight--;
+	bytes_in_flight -= call->len;
 	if (status == WIRE_REJECT) {
 		reject_with(ctx, call, JS_NewStringLen(ctx, data, len));
 	} else {
@@ -175,6 +265,7 @@ void bindings_reply(
 		JS_FreeValue(ctx, value);
 	}
 	call_free(ctx, id);
+	send_waiting();
 }
 
 /* --- definition --- */

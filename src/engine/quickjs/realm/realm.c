@@ -460,6 +460,13 @@ void realm_start(const uint8_t *bindings, char *program, size_t len,
 	JS_FreeValue(realm_context, function);
 }
 
+/* Before realm_start; without it arguments have no limit. */
+EXPORT(realm_limit_arguments)
+void realm_limit_arguments(uint64_t bytes)
+{
+	bindings_limit(bytes);
+}
+
 EXPORT(realm_reply)
 void realm_reply(uint32_t id, int status, char *data, size_t len)
 {

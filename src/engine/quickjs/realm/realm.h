@@ -31,11 +31,17 @@ void settle_log(const char *text, size_t len);
 /* Beyond `most` bytes nothing more is handed over. */
 #define WRITE_ANY UINT64_MAX
 void write_begin(uint64_t most);
+/* The same of a message that is not sent yet: write_take gives it out. */
+void write_begin_kept(uint64_t most);
+/* The message, owned; free() it. NULL: no memory. */
+char *write_take(size_t *len);
 bool write_over(void);
 void write_bytes(const void *data, size_t len);
 void write_byte(char byte);
 /* A JSON string of WTF-8 text. */
 void write_quoted(const char *text, size_t len);
+/* The same, cut at a character once more than `most` bytes were written. */
+void write_quoted_until(const char *text, size_t len, uint64_t most);
 /* Bytes since write_begin. */
 uint64_t write_count(void);
 void write_drop(void);
@@ -62,6 +68,8 @@ void render_program(const char *text, size_t len);
 /* bindings.c */
 void bindings_init(JSContext *ctx, JSValue core);
 bool bindings_define(JSContext *ctx, const uint8_t *block);
+/* The longest argument of a call, as JSON. */
+void bindings_limit(uint64_t argument_bytes);
 /* Whether a call is waiting for its answer. */
 bool bindings_waiting(void);
 void bindings_reply(

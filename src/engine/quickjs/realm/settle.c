@@ -40,7 +40,7 @@ void settle_log(const char *text, size_t len)
 			len--;
 	}
 	write_begin(WRITE_ANY);
-	write_quoted(text, len);
+	write_quoted_until(text, len, left + 4);
 	cost += write_count();
 	write_send(WIRE_LOG, 0);
 	any_log = true;

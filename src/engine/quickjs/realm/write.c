@@ -1,6 +1,7 @@
 /*
  * The outgoing message: a small buffer, handed to the host whenever it is
- * full, so that a 64 MiB value is never held twice in the guest.
+ * full, so that a 64 MiB value is never held twice in the guest. A message that
+ * has to wait is kept in the guest's own memory instead.
  */
 #include "engine/quickjs/realm/realm.h"
 
@@ -9,6 +10,10 @@
 static char buffer[BUFFER];
 static size_t used;
 static uint64_t flushed, limit;
+/* A kept message so far. */
+static bool keeping, keep_failed;
+static char *kept;
+static size_t kept_len, kept_room;
 
 /* Bytes that JSON escapes, and how: 0 as it is, 1 as \u00xx. */
 static const char escape[256] = {
@@ -54,14 +59,60 @@ void write_begin(uint64_t most)
 	used = 0;
 	flushed = 0;
 	limit = most;
+	keeping = false;
+}
+
+void write_begin_kept(uint64_t most)
+{
+	write_begin(most);
+	keeping = true;
+	keep_failed = false;
+	kept_len = kept_room = 0;
+}
+
+static void keep(void)
+{
+	if (kept_len + used > kept_room) {
+		size_t room = (kept_len + used) * 2;
+		char *grown = realloc(kept, room);
+
+		if (!grown) {
+			keep_failed = true;
+			return;
+		}
+		kept = grown;
+		kept_room = room;
+	}
+	memcpy(kept + kept_len, buffer, used);
+	kept_len += used;
 }
 
 static void flush(void)
 {
 	flushed += used;
-	if (flushed <= limit)
-		host_part(buffer, used);
+	if (flushed <= limit) {
+		if (keeping)
+			keep();
+		else
+			host_part(buffer, used);
+	}
 	used = 0;
+}
+
+char *write_take(size_t *len)
+{
+	char *message;
+
+	keep();
+	message = kept;
+	*len = kept_len;
+	if (keep_failed) {
+		free(kept);
+		message = NULL;
+	}
+	kept = NULL;
+	write_begin(0);
+	return message;
 }
 
 void write_bytes(const void *data, size_t len)
@@ -123,19 +174,45 @@ static size_t write_special(const char *text, size_t i, size_t len)
 
 void write_quoted(const char *text, size_t len)
 {
+	write_quoted_until(text, len, UINT64_MAX);
+}
+
+/* Characters that stand for themselves; false: it was cut. */
+static bool write_plain(const char *text, size_t len, uint64_t most)
+{
+	uint64_t count = write_count();
+	size_t fits = len;
+
+	if (count > most)
+		return false;
+	if (len > most - count + 1) {
+		/* one byte too many, or up to three more */
+		fits = (size_t)(most - count) + 1;
+		while (fits < len && ((unsigned char)text[fits] & 0xC0) == 0x80)
+			fits++;
+	}
+	write_bytes(text, fits);
+	return fits == len;
+}
+
+void write_quoted_until(const char *text, size_t len, uint64_t most)
+{
 	size_t from = 0, i = 0;
+	bool whole = true;
 
 	write_byte('"');
-	while (i < len) {
+	while (whole && i < len) {
 		if (!escape[(unsigned char)text[i]]) {
 			i++;
 			continue;
 		}
-		write_bytes(text + from, i - from);
-		i += write_special(text, i, len);
+		whole = write_plain(text + from, i - from, most);
+		if (whole)
+			i += write_special(text, i, len);
 		from = i;
 	}
-	write_bytes(text + from, len - from);
+	if (whole)
+		write_plain(text + from, len - from, most);
 	write_byte('"');
 }
 
@@ -151,8 +228,12 @@ bool write_over(void)
 
 void write_drop(void)
 {
-	if (flushed)
+	if (keeping) {
+		free(kept);
+		kept = NULL;
+	} else if (flushed) {
 		host_drop();
+	}
 	write_begin(0);
 }
 

@@ -1,0 +1,3 @@
+import threading, time
+threading.Thread(target=time.sleep, args=(60,),
+                 daemon=True).start()
