@@ -9,9 +9,10 @@
 #include <openssl/ssl.h>
 
 /*
- * SSL_CERT_FILE and SSL_CERT_DIR, or OpenSSL's own places, with every
- * certificate in memory: OpenSSL opens those of a folder during a handshake,
- * when files are out of reach. Owned: X509_STORE_free. NULL: no memory.
+ * What SSL_CERT_FILE and SSL_CERT_DIR name, or else what the machine trusts,
+ * with every certificate in memory: OpenSSL opens those of a folder during a
+ * handshake, when files are out of reach. Owned: X509_STORE_free. NULL: no
+ * memory.
  */
 X509_STORE *capsid__worker_trust(void);
 

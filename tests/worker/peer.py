@@ -90,11 +90,13 @@ class Peer:
             head = b''
             while b'\r\n\r\n' not in head:
                 more = s.recv(65536)
-                if not more:
-                    break
                 head += more
+                # TLS is not what this one expects
+                if not more or head[0] == 0x16:
+                    break
             self.heads.append(head)
-            self.behave(Connection(s, head))
+            if b'\r\n\r\n' in head:
+                self.behave(Connection(s, head))
         except (OSError, ssl.SSLError):
             pass
         finally:

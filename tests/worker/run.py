@@ -41,6 +41,7 @@ def until(condition, seconds=10):
 
 def start(url, *options, program='return 3', **environment):
     environment.setdefault('SSL_CERT_FILE', os.path.join(folder, 'ca.pem'))
+    environment.setdefault('SSL_CERT_DIR', '')
     process = subprocess.Popen(
         [capsid, 'run', '--isolation', 'worker', '--language', 'javascript',
          '--json', '--worker-url', url, *options, '-'],
@@ -329,6 +330,12 @@ def floods():
         c.upgrade(b'Sec-WebSocket-Extensions: permessage-deflate'),
         c.send(text(peer.HELLO)), c.send(frame(1, b'\xaa\xae\x04\0' * 100,
                                                rsv=4)), time.sleep(2)))
+    def logs(connection):
+        connection.upgrade()
+        connection.send(text(peer.HELLO) + text(peer.ACK))
+        connection.flood(text(b'{"type":"log","text":"%s"}\n' %
+                              (b'x' * 65000)))
+    flooded('logs without end', logs, expect='output-limit')
     flooded('a hello without end', lambda c: (
         c.upgrade(), c.flood(frame(1, b'{' * 65000))),
             expect='does not speak protocol 1')
@@ -385,6 +392,8 @@ def shut_in():
                   int(status['CapEff'], 16) == 0 and
                   int(status['CapBnd'], 16) == 0,
                   'it has a filter, and no privilege')
+            judge(status['Uid'].split()[0] != '0' or os.geteuid() != 0,
+                  'it is nobody: %s' % status['Uid'].split()[0])
             with open('/proc/%d/limits' % pid) as file:
                 limits = {line[:26].strip(): line[26:].split()[0]
                           for line in file}
