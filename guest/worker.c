@@ -389,6 +389,9 @@ static void refused(struct bridge *bridge, const char *reason, size_t len)
 		snprintf(text, sizeof(text),
 			"no connection to the worker: its certificate: %s",
 			bridge->untrusted);
+	else if (reason != NULL && strncmp(reason, "connect SSL", 11) == 0)
+		snprintf(text, sizeof(text),
+			"no connection to the worker: no TLS with it");
 	else if (status == 401)
 		snprintf(text, sizeof(text),
 			"no connection to the worker: status 401, the token is "
