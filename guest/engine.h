@@ -6,6 +6,7 @@
 #define CAPSID_GUEST_ENGINE_H
 
 #include "port/guest.h"
+#include "sandbox/sandbox.h"
 
 #include <capsid/error.h>
 
@@ -18,6 +19,13 @@ struct capsid__guest_options {
 	const char *levels;         /* of src/sandbox; NULL: its defaults */
 	const char *boot;           /* the line for every child; NULL: none */
 	const char *exec; /* another's guest, executed in the child; or NULL */
+};
+
+/* The sandbox of a child, for an engine that is `late`; see
+ * capsid__sandbox_late. */
+struct capsid__guest_walls {
+	struct capsid__sandbox *sandbox;
+	struct capsid__report *report;
 };
 
 struct capsid__guest_engine {
@@ -48,9 +56,20 @@ struct capsid__guest_engine {
 	 * sandbox: it serves the port on `fd` by itself, from BOOT on. Returns
 	 * its exit status.
 	 */
-	int (*serve)(int fd, const struct capsid__guest_options *options);
+	int (*serve)(int fd, const struct capsid__guest_options *options,
+		const struct capsid__guest_walls *walls);
+	/*
+	 * NULL; or what one child does before the zygote is ready, in the same
+	 * sandbox: tries whether what it needs is there, and writes what is
+	 * wrong to `fd`, or nothing. Returns its exit status.
+	 */
+	int (*trial)(int fd, const struct capsid__guest_options *options,
+		const struct capsid__guest_walls *walls);
 	/* `fd` is a listening socket, and the port its one connection. */
 	bool listens;
+	/* It puts on Landlock and the filter itself (capsid__sandbox_late),
+	 * when it has connected and before it reads anything. */
+	bool late;
 	/* Whose sandbox it has; NULL: the language's. */
 	const char *sandbox;
 };

@@ -5,9 +5,17 @@
  * Worker that is not there, closes early or speaks otherwise it makes a `done`
  * that says so. What the Worker says is checked by the host, like any guest's.
  *
- * Environment: CAPSID_WORKER_URL, CAPSID_WORKER_TOKEN.
+ * The Worker's bytes, TLS included, are a stranger's. So a bridge shuts itself
+ * in when TCP has connected and before it reads the first of them: no files,
+ * no other connection, nothing executed. The zygote never reads from a Worker.
+ * The token goes to the address in the URL and nowhere else: a redirect is
+ * refused, and no proxy is used.
+ *
+ * Environment: CAPSID_WORKER_URL, CAPSID_WORKER_TOKEN, SSL_CERT_FILE,
+ * SSL_CERT_DIR.
  */
 #include "guest/engine.h"
+#include "guest/worker_tls.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -15,9 +23,12 @@
 
 #include <errno.h>
 #include <libwebsockets.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MESSAGE_MAX ((size_t)1 << 20)
@@ -29,6 +40,12 @@
  */
 #define HELLO_SECONDS 45
 #define LINE_MAX_HELLO ((size_t)64 << 10)
+/* CPU time that a connection may take: so much, and so much more for each
+ * message and each byte that is carried. All else that a peer can send (frames
+ * without data, pings, headers, records of TLS) is bounded by it. */
+#define CPU_FREE_NS (INT64_C(1) * 1000000000)
+#define CPU_MESSAGE_NS INT64_C(100000)
+#define CPU_BYTE_NS INT64_C(1000)
 #define ACK \
 	"{\"type\":\"boot-ack\",\"protocol\":1,\"language\":\"javascript\"}\n"
 
@@ -44,7 +61,13 @@ struct bridge {
 	struct capsid__buf
 		hello; /* the Worker's first line, until it is whole */
 	int code;      /* that the Worker closed with */
-	bool trial;    /* there is no port: over after hello */
+	int redirect;  /* the status that would lead elsewhere; 0: none */
+	const char *untrusted; /* why its certificate is not believed */
+	int64_t cpu_ns;        /* that it may take */
+	const struct capsid__guest_walls *walls;
+	struct capsid__worker_before before;
+	bool shut;  /* in */
+	bool trial; /* there is no port: over after hello */
 	bool connecting, open, greeted;
 	bool socket_waits, port_waits; /* not read from */
 	bool ending;                   /* over when all is written */
@@ -52,6 +75,9 @@ struct bridge {
 	lws_sorted_usec_list_t patience; /* for its hello */
 	char why[200];                   /* of a trial: why not */
 };
+
+/* Made in the zygote, and only read since. NULL: there is no TLS. */
+static X509_STORE *trust;
 
 static size_t held(const struct stream *stream)
 {
@@ -170,6 +196,7 @@ static int write_socket(struct bridge *bridge)
 	if (lws_write(bridge->socket, room + LWS_PRE, len, LWS_WRITE_TEXT) < 0)
 		return -1;
 	taken(&bridge->up, len);
+	bridge->cpu_ns += CPU_MESSAGE_NS + (int64_t)len * CPU_BYTE_NS;
 	if (held(&bridge->up) > 0)
 		lws_callback_on_writable(bridge->socket);
 	flow(bridge->port, &bridge->port_waits, &bridge->up);
@@ -185,6 +212,68 @@ static void on_silence(lws_sorted_usec_list_t *timer)
 		fail(bridge, bridge->open ? "the worker did not say hello"
 					  : "no connection to the worker: it "
 					    "did not answer in time");
+}
+
+/* --- its walls --- */
+
+/* The last thing that it does unguarded. Its report says what failed. */
+static void shut_in(void *payload)
+{
+	struct bridge *bridge = payload;
+
+	if (bridge->shut)
+		return;
+	if (capsid__sandbox_late(
+		    bridge->walls->sandbox, bridge->walls->report, NULL) != 0)
+		_exit(1);
+	bridge->shut = true;
+}
+
+#define BUSY "the worker kept its connection busy with what is no message"
+
+/* For a signal's handler, which finds nothing else. Set before it is. */
+static int last_fd;
+static const char *last_words;
+
+/* The library reads on, a header without end for instance, and does not
+ * return. */
+static void on_stuck(int number)
+{
+	(void)number;
+	_exit(write(last_fd, last_words, strlen(last_words)) < 0 ? 71 : 0);
+}
+
+static void watch_over(int fd, bool trial)
+{
+	last_fd = fd;
+	last_words = trial ? BUSY
+			   : "\n{\"type\":\"done\",\"error\":{\"kind\":"
+			     "\"worker-exit\",\"message\":\"" BUSY "\"}}\n";
+	signal(SIGPROF, on_stuck);
+}
+
+static void arm(void)
+{
+	const struct itimerval turn = { .it_value.tv_sec =
+						CPU_FREE_NS / 1000000000 };
+
+	(void)setitimer(ITIMER_PROF, &turn, NULL);
+}
+
+/* A Worker that keeps the bridge busy and says nothing. */
+static void measure(struct bridge *bridge)
+{
+	struct timespec used;
+
+	if (bridge->ending ||
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0 ||
+		used.tv_sec * INT64_C(1000000000) + used.tv_nsec <
+			bridge->cpu_ns)
+		return;
+	if (bridge->socket != NULL)
+		lws_set_timeout(bridge->socket, PENDING_TIMEOUT_USER_OK,
+			LWS_TO_KILL_ASYNC);
+	fail(bridge, BUSY);
 }
 
 static bool open_socket(struct bridge *bridge)
@@ -253,13 +342,16 @@ static bool is_hello(struct capsid__span line)
 	       capsid__json_integer(&number, protocol) && number == 1;
 }
 
-static void hear(struct bridge *bridge, const char *data, size_t len)
+static void hear(
+	struct bridge *bridge, const char *data, size_t len, bool final)
 {
 	const char *end = bridge->greeted ? NULL : memchr(data, '\n', len);
 	size_t first = end != NULL ? (size_t)(end - data) + 1 : len;
 
 	if (bridge->ending)
 		return;
+	if (len > 0 && final)
+		bridge->cpu_ns += CPU_MESSAGE_NS;
 	if (!bridge->greeted) {
 		if (bridge->hello.len + first > LINE_MAX_HELLO ||
 			!capsid__buf_append(&bridge->hello, data, first) ||
@@ -274,6 +366,7 @@ static void hear(struct bridge *bridge, const char *data, size_t len)
 		data += first;
 		len -= first;
 	}
+	bridge->cpu_ns += (int64_t)len * CPU_BYTE_NS;
 	if (len > 0 && !bridge->trial)
 		say(bridge, data, len);
 	flow(bridge->socket, &bridge->socket_waits, &bridge->down);
@@ -287,7 +380,19 @@ static void refused(struct bridge *bridge, const char *reason, size_t len)
 			? lws_http_client_http_response(bridge->socket)
 			: 0;
 
-	if (status == 401)
+	if (bridge->redirect != 0)
+		snprintf(text, sizeof(text),
+			"no connection to the worker: status %d, and redirects "
+			"are refused: worker_url must be its own address",
+			bridge->redirect);
+	else if (bridge->untrusted != NULL)
+		snprintf(text, sizeof(text),
+			"no connection to the worker: its certificate: %s",
+			bridge->untrusted);
+	else if (reason != NULL && strncmp(reason, "connect SSL", 11) == 0)
+		snprintf(text, sizeof(text),
+			"no connection to the worker: no TLS with it");
+	else if (status == 401)
 		snprintf(text, sizeof(text),
 			"no connection to the worker: status 401, the token is "
 			"not the worker's");
@@ -333,9 +438,23 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason,
 {
 	struct bridge *bridge = lws_context_user(lws_get_context(wsi));
 
-	(void)user;
 	switch (reason) {
+	case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_CLIENT_VERIFY_CERTS:
+		if (trust != NULL)
+			capsid__worker_tls(user, trust, &bridge->before);
+		return 0;
+	/* 0 changes nothing: what OpenSSL found stays */
+	case LWS_CALLBACK_OPENSSL_PERFORM_SERVER_CERT_VERIFICATION:
+		if (len == 0)
+			bridge->untrusted = X509_verify_cert_error_string(
+				X509_STORE_CTX_get_error(user));
+		return 0;
+	/* it would open another connection, and send the token there */
+	case LWS_CALLBACK_CLIENT_HTTP_REDIRECT:
+		bridge->redirect = (int)len;
+		return 1;
 	case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
+		shut_in(bridge); /* without TLS it is not yet */
 		return authorize(wsi, in, len);
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
 		refused(bridge, in, len);
@@ -346,7 +465,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason,
 		return 0;
 	case LWS_CALLBACK_CLIENT_RECEIVE:
 		if (!lws_frame_is_binary(wsi))
-			hear(bridge, in, len);
+			hear(bridge, in, len, lws_is_final_fragment(wsi));
 		return 0;
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		return write_socket(bridge);
@@ -376,19 +495,24 @@ static const struct lws_protocols protocols[] = {
 	{ NULL, NULL, 0, 0, 0, NULL, 0 },
 };
 
-static bool begin(struct bridge *bridge)
+static bool begin(
+	struct bridge *bridge, const struct capsid__guest_walls *walls)
 {
 	struct lws_context_creation_info info = {
 		.port = CONTEXT_PORT_NO_LISTEN,
 		.protocols = protocols,
 		.user = bridge,
-		.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT,
+		.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT |
+			   LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS,
 		.fd_limit_per_thread = 16,
 		.pt_serv_buf_size = CHUNK,
 		.timeout_secs = 2 * HELLO_SECONDS, /* it would not tell us */
 	};
 
 	bridge->code = 1006; /* unless it says another */
+	bridge->cpu_ns = CPU_FREE_NS;
+	bridge->walls = walls;
+	bridge->before = (struct capsid__worker_before){ shut_in, bridge };
 	lws_set_log_level(0, NULL);
 	bridge->context = lws_create_context(&info);
 	return bridge->context != NULL;
@@ -405,31 +529,48 @@ static void end(struct bridge *bridge)
 	capsid__buf_done(&bridge->hello);
 }
 
-/* The Worker is there, and knows the token: looked at once, so that what is
- * wrong is said when the runtime is made. */
 static int preload(
 	const struct capsid__guest_options *options, capsid_error *err)
+{
+	const char *url = getenv("CAPSID_WORKER_URL");
+
+	(void)options;
+	if (url != NULL && strncmp(url, "ws://", 5) == 0)
+		return 0;
+	trust = capsid__worker_trust();
+	return trust != NULL
+		       ? 0
+		       : capsid__error_set(err, CAPSID_ENOMEM, "out of memory");
+}
+
+/* The Worker is there, and knows the token: looked at once, so that what is
+ * wrong is said when the runtime is made. */
+static int trial(int fd, const struct capsid__guest_options *options,
+	const struct capsid__guest_walls *walls)
 {
 	struct bridge bridge = { .trial = true };
 
 	(void)options;
-	if (!begin(&bridge) || !open_socket(&bridge))
+	if (!begin(&bridge, walls) || !open_socket(&bridge))
 		fail(&bridge, "worker_url is no address of a WebSocket");
-	while (!bridge.over)
+	watch_over(fd, true);
+	while (!bridge.over) {
+		arm();
 		lws_service(bridge.context, 0);
+		measure(&bridge);
+	}
 	end(&bridge);
-	return bridge.why[0] == '\0'
-		       ? 0
-		       : capsid__error_set(err, CAPSID_ESYS, "%s", bridge.why);
+	return write(fd, bridge.why, strlen(bridge.why)) < 0;
 }
 
-static int serve(int fd, const struct capsid__guest_options *options)
+static int serve(int fd, const struct capsid__guest_options *options,
+	const struct capsid__guest_walls *walls)
 {
 	struct bridge bridge = { 0 };
 	lws_sock_file_fd_type port = { .filefd = fd };
 
 	(void)options;
-	if (!begin(&bridge))
+	if (!begin(&bridge, walls))
 		return 71;
 	bridge.port = lws_adopt_descriptor_vhost(
 		lws_get_vhost_by_name(bridge.context, "default"),
@@ -437,11 +578,14 @@ static int serve(int fd, const struct capsid__guest_options *options)
 	if (bridge.port == NULL)
 		return 71;
 	say(&bridge, ACK, sizeof(ACK) - 1);
+	watch_over(fd, false);
 	while (!bridge.over) {
+		arm(); /* for one turn of the loop */
 		/* not from its own callback, after which it is forgotten */
 		if (held(&bridge.down) != 0)
 			lws_callback_on_writable(bridge.port);
 		lws_service(bridge.context, 0);
+		measure(&bridge);
 	}
 	end(&bridge);
 	return 0;
@@ -451,5 +595,7 @@ const struct capsid__guest_engine capsid__guest_engine = {
 	.languages = (const char *const[]){ "typescript", "javascript", NULL },
 	.preload = preload,
 	.serve = serve,
+	.trial = trial,
+	.late = true,
 	.sandbox = "typescript",
 };

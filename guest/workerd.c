@@ -49,7 +49,8 @@ static bool write_config(const char *folder)
 	return ok;
 }
 
-static int serve(int fd, const struct capsid__guest_options *options)
+static int serve(int fd, const struct capsid__guest_options *options,
+	const struct capsid__guest_walls *walls)
 {
 	char workerd[] = "workerd", command[] = "serve",
 	     experimental[] = "--experimental", import[] = "--import-path=/",
@@ -58,6 +59,7 @@ static int serve(int fd, const struct capsid__guest_options *options)
 		NULL };
 	char *environment[] = { NULL };
 
+	(void)walls;
 	/* it is to outlive the execution; the rest of what is open is null */
 	if (fcntl(fd, F_SETFD, 0) == 0 && write_config(options->paths[1]))
 		execve(options->paths[0], argv, environment);

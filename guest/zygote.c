@@ -160,25 +160,29 @@ static _Noreturn void execute(const struct capsid__guest_options *options)
 }
 
 /* In the child: everything of the zygote is let go of. */
-static _Noreturn void child(
-	struct zygote *zygote, struct capsid__report *page, int port)
+static _Noreturn void child(struct zygote *zygote, struct capsid__report *page,
+	int port, bool trial)
 {
 	/* the engine may put its own files in the place of the last three,
 	 * which are /dev/null; without files there is none, and the zygote's
 	 * would be shared by all */
 	static const int keep[] = { CAPSID__PORT_FD, 0, 1, 2 };
 	bool files = zygote->plan.files;
+	const struct capsid__guest_walls walls = { zygote->sandbox, page };
 
 	if (dup2(port, CAPSID__PORT_FD) != CAPSID__PORT_FD ||
 		(files && !own_nulls()) ||
 		capsid__sandbox_child(
 			zygote->sandbox, page, keep, files ? 4 : 1, NULL) != 0)
 		_exit(1);
+	if (trial)
+		_exit(capsid__guest_engine.trial(
+			CAPSID__PORT_FD, zygote->options, &walls));
 	if (zygote->options->exec != NULL)
 		execute(zygote->options);
 	if (capsid__guest_engine.serve != NULL)
 		_exit(capsid__guest_engine.serve(
-			CAPSID__PORT_FD, zygote->options));
+			CAPSID__PORT_FD, zygote->options, &walls));
 	_exit(capsid__child_serve(CAPSID__PORT_FD, zygote->options->language));
 }
 
@@ -267,7 +271,7 @@ static int make_child(struct zygote *zygote, capsid_error *err)
 	say_boot(zygote, ends[0]);
 	pid = capsid__sandbox_fork(&page, zygote->sandbox, err);
 	if (pid == 0)
-		child(zygote, page, ends[1]);
+		child(zygote, page, ends[1], false);
 	close(ends[1]);
 	if (pid > 0) {
 		zygote->slots[slot].page = page;
@@ -367,6 +371,73 @@ static void loop(struct zygote *zygote)
 	}
 }
 
+/* What the trial's child wrote, on one line: it may be a peer's work. */
+static size_t read_trial(char *out, size_t size, int fd)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	while (len + 1 < size) {
+		n = read(fd, out + len, size - 1 - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	out[len] = '\0';
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)out[i] < 0x20 || out[i] == 0x7f)
+			out[i] = ' ';
+	}
+	return len;
+}
+
+/* How the trial's child ended, if it wrote nothing. */
+static int judge_trial(
+	pid_t pid, const struct capsid__report *page, capsid_error *err)
+{
+	struct capsid__sandbox_end end;
+	siginfo_t info = { 0 };
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED) != 0 && errno == EINTR)
+		continue;
+	capsid__sandbox_end(&end, page);
+	if (end.kind != CAPSID__REPORT_NONE)
+		return capsid__error_set(err, CAPSID_ESYS, "%s", end.text);
+	if (info.si_code == CLD_EXITED && info.si_status == 0)
+		return 0;
+	return capsid__error_set(err, CAPSID_ESYS,
+		"the trial of the guest ended with %d, code %d", info.si_status,
+		info.si_code);
+}
+
+static int try_engine(struct zygote *zygote, capsid_error *err)
+{
+	struct capsid__report *page;
+	char text[400];
+	int ends[2], code;
+	size_t len;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return capsid__error_system(err, "cannot try the guest");
+	pid = capsid__sandbox_fork(&page, zygote->sandbox, err);
+	if (pid == 0)
+		child(zygote, page, ends[1], true);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return err->code;
+	}
+	len = read_trial(text, sizeof(text), ends[0]);
+	close(ends[0]);
+	code = judge_trial(pid, page, err);
+	capsid__report_free(page);
+	return len == 0 ? code
+			: capsid__error_set(err, CAPSID_ESYS, "%s", text);
+}
+
 /* The walls first: the engine is loaded inside of them. */
 static int prepare(struct zygote *zygote, capsid_error *err)
 {
@@ -379,6 +450,7 @@ static int prepare(struct zygote *zygote, capsid_error *err)
 		.heap_mb = options->heap_mb,
 		.levels = options->levels,
 		.exec = options->exec,
+		.late = capsid__guest_engine.late,
 	};
 	struct epoll_event event = { .events = EPOLLIN,
 		.data.u32 = CONTROL_EVENT };
@@ -393,6 +465,9 @@ static int prepare(struct zygote *zygote, capsid_error *err)
 		capsid__sandbox_seal(zygote->sandbox);
 		code = capsid__sandbox_trial(zygote->sandbox, err);
 	}
+	if (code == 0 && options->exec == NULL &&
+		capsid__guest_engine.trial != NULL)
+		code = try_engine(zygote, err);
 	if (code != 0)
 		return code;
 	zygote->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -142,8 +142,8 @@ static bool check_token(const char *token)
 /* For so many connections; else one would be accepted and get no child. */
 static bool have_descriptors(size_t most)
 {
-	size_t need = most * CAPSID__SERVER_FDS_EACH + CAPSID__SERVER_SURPLUS +
-		      CAPSID__SERVER_FDS;
+	size_t need = most * CAPSID__SERVER_FDS_EACH +
+		      CAPSID__SERVER_STRANGERS + CAPSID__SERVER_FDS;
 	struct rlimit limit = { 0, 0 };
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
@@ -223,10 +223,10 @@ static int begin_listening(struct server *server)
 			fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
 	if (bind(fd, six ? (struct sockaddr *)&any : (struct sockaddr *)&any4,
 		    six ? sizeof(any) : sizeof(any4)) != 0 ||
-		listen(fd, 128) != 0)
+		listen(fd, 4096) != 0)
 		return -1;
 	server->listener = (struct source){ SOURCE_LISTEN, fd, 0, server };
-	server_watch(server, &server->listener, EPOLLIN);
+	door_open(server);
 	return 0;
 }
 
@@ -279,7 +279,7 @@ static void dispatch(struct server *server, const struct epoll_event *event)
 
 	switch (source->kind) {
 	case SOURCE_LISTEN:
-		relay_accept(server);
+		door_accept(server);
 		break;
 	case SOURCE_SIGNAL:
 		on_signal(server);

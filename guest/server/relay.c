@@ -11,8 +11,6 @@
 #include "json/quote.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,38 +35,11 @@
 
 _Static_assert(FLOW_BYTES > CAPSID__SERVER_HELLO_MAX, "a hello has room");
 
-struct flow {
-	char data[FLOW_BYTES];
-	size_t begin, end;
-};
-
-struct connection {
-	struct server *server;
-	struct connection *next;
-	struct source client, port;
-	struct flow up, down; /* to the child; to the client */
-	enum { GREETING, WAITING, RELAYING, LEAVING } state;
-	struct nursery *nursery;
-	uint32_t slot;
-	int pidfd;         /* -1: it has no child */
-	bool dead;         /* the child is, and the zygote has let go of it */
-	bool gone;         /* the client is, or was told all: sweep it */
-	bool torn;         /* what went down last was no line feed */
-	bool spent;        /* its CPU time is */
-	bool mute;         /* it closed its port and went on: killed for that */
-	int64_t silent_at; /* … when it is; 0: it has not */
-	char run[CAPSID__SERVER_RUN];
-	int64_t compute_ns; /* of CPU time; 0: no limit */
-	clockid_t cpu;
-	char ended[640];
-	int64_t until;
-};
-
 /* --- flows --- */
 
 static size_t room(const struct flow *flow)
 {
-	return FLOW_BYTES - flow->end;
+	return flow->size - flow->end;
 }
 
 /* What is between goes to the front when nothing is behind it. */
@@ -169,9 +140,15 @@ static void kill_child(const struct connection *connection)
 }
 
 /* The client is gone: so is everything. */
-static void drop(struct connection *connection)
+void relay_drop(struct connection *connection)
 {
+	if (connection->gone)
+		return;
 	connection->gone = true;
+	if (connection->nursery == NULL) {
+		connection->server->from[connection->from]--;
+		connection->server->stranger_count--;
+	}
 	kill_child(connection);
 	close_source(connection, &connection->port);
 	close_source(connection, &connection->client);
@@ -184,6 +161,7 @@ static void leave(struct connection *connection)
 	close_source(connection, &connection->port);
 	connection->state = LEAVING;
 	connection->until = capsid__now_ns() + LEAVE_NS;
+	(void)give_out(&connection->down, connection->client.fd);
 	if (empty(&connection->down))
 		shutdown(connection->client.fd, SHUT_WR);
 	watch(connection);
@@ -234,26 +212,53 @@ static void answer_ready(struct connection *connection)
  */
 static void kill_run(struct connection *connection, const char *run)
 {
-	struct connection *other = connection->server->connections;
+	struct connection *other = connection->server->runs;
 
 	for (; other != NULL; other = other->next) {
 		if (!other->gone && strcmp(other->run, run) == 0)
-			drop(other);
+			relay_drop(other);
 	}
 	append_text(&connection->down, "{\"type\":\"killed\"}\n");
 	leave(connection);
 }
 
-/* Are there as many runs as there may be? Who only asks, or ends one, is no
- * run. */
+/* Are there as many runs as there may be? */
 static bool runs_enough(const struct server *server)
 {
-	const struct connection *c = server->connections;
+	const struct connection *c = server->runs;
 	size_t runs = 0;
 
 	for (; c != NULL; c = c->next)
-		runs += c->nursery != NULL && !c->gone;
+		runs += !c->gone;
 	return runs >= server->most;
+}
+
+/* A stranger no more: it gets a place among the runs, and their buffers. False:
+ * no memory. */
+static bool admit(struct connection *connection, struct nursery *nursery)
+{
+	struct server *server = connection->server;
+	struct connection **at = &server->strangers;
+	struct flow *up = &connection->up, *down = &connection->down;
+	char *room = malloc(2 * FLOW_BYTES);
+
+	if (room == NULL)
+		return false;
+	while (*at != connection)
+		at = &(*at)->next;
+	*at = connection->next;
+	server->stranger_count--;
+	server->from[connection->from]--;
+	connection->next = server->runs;
+	server->runs = connection;
+	connection->nursery = nursery;
+	connection->room = room;
+	settle(up);
+	memcpy(room, up->data, up->end);
+	up->data = room;
+	*down = (struct flow){ .data = room + FLOW_BYTES };
+	up->size = down->size = FLOW_BYTES;
+	return true;
 }
 
 static void greet(struct connection *connection, const char *language)
@@ -276,7 +281,11 @@ static void greet(struct connection *connection, const char *language)
 			refuse(connection, why);
 			return;
 		}
-		connection->nursery = nursery;
+		if (!admit(connection, nursery)) {
+			/* its child finds nobody who waits */
+			refuse(connection, "out of memory");
+			return;
+		}
 		connection->state = WAITING;
 		connection->until = capsid__now_ns() + server->wall_ms * MS_NS;
 		watch(connection);
@@ -374,7 +383,7 @@ static bool find_clock(struct connection *connection)
 
 void relay_child(struct nursery *nursery, uint32_t slot, int port, int pidfd)
 {
-	struct connection *connection = nursery->server->connections;
+	struct connection *connection = nursery->server->runs;
 	struct connection *oldest = NULL;
 
 	/* the list begins with the newest */
@@ -406,7 +415,7 @@ void relay_child(struct nursery *nursery, uint32_t slot, int port, int pidfd)
 
 void relay_dead(struct nursery *nursery, const struct capsid__said *said)
 {
-	struct connection *c = nursery->server->connections;
+	struct connection *c = nursery->server->runs;
 
 	/* nobody looks at its CPU clock: its number may be anybody's */
 	nursery_order(nursery, CAPSID__ORDER_REAP, said->slot);
@@ -427,7 +436,7 @@ void relay_dead(struct nursery *nursery, const struct capsid__said *said)
 
 void relay_lost(struct nursery *nursery, bool all, const char *why)
 {
-	struct connection *c = nursery->server->connections;
+	struct connection *c = nursery->server->runs;
 
 	for (; c != NULL; c = c->next) {
 		if (c->nursery != nursery || c->gone)
@@ -435,7 +444,7 @@ void relay_lost(struct nursery *nursery, bool all, const char *why)
 		if (c->state == WAITING)
 			refuse(c, why);
 		else if (all && c->state == RELAYING)
-			drop(c);
+			relay_drop(c);
 		else
 			continue;
 		if (!all)
@@ -463,6 +472,33 @@ static void on_port(struct connection *connection, uint32_t events)
 		connection->torn = down->data[down->end - 1] != '\n';
 }
 
+/* False: there is nothing more to do for it now. */
+static bool on_client(struct connection *connection, uint32_t events)
+{
+	if ((events & EPOLLOUT) != 0 &&
+		!give_out(&connection->down, connection->client.fd)) {
+		relay_drop(connection);
+		return false;
+	}
+	if ((events & EPOLLIN) != 0 && connection->state != LEAVING &&
+		!take_in(&connection->up, connection->client.fd)) {
+		relay_drop(connection);
+		return false;
+	}
+	if (connection->state == GREETING)
+		on_greeting(connection);
+	if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
+		/* an answer may still be on its way to one that has said all
+		 * it had to say */
+		if (connection->state == LEAVING)
+			(void)give_out(
+				&connection->down, connection->client.fd);
+		relay_drop(connection);
+		return false;
+	}
+	return connection->state != GREETING;
+}
+
 void relay_event(
 	struct connection *connection, struct source *source, uint32_t events)
 {
@@ -470,29 +506,8 @@ void relay_event(
 		return;
 	if (source->kind == SOURCE_PORT) {
 		on_port(connection, events);
-	} else {
-		if ((events & EPOLLOUT) != 0 &&
-			!give_out(&connection->down, source->fd)) {
-			drop(connection);
-			return;
-		}
-		if ((events & EPOLLIN) != 0 && connection->state != LEAVING &&
-			!take_in(&connection->up, source->fd)) {
-			drop(connection);
-			return;
-		}
-		if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
-			/* an answer may still be on its way to one that has
-			 * said all it had to say */
-			if (connection->state == LEAVING)
-				(void)give_out(&connection->down, source->fd);
-			drop(connection);
-			return;
-		}
-		if (connection->state == GREETING) {
-			on_greeting(connection);
-			return;
-		}
+	} else if (!on_client(connection, events)) {
+		return;
 	}
 	if (connection->state == LEAVING && empty(&connection->down))
 		shutdown(connection->client.fd, SHUT_WR);
@@ -502,70 +517,30 @@ void relay_event(
 
 /* --- coming and going --- */
 
-static void set(int fd, int level, int name, int value)
+void relay_begin(struct connection *connection)
 {
-	(void)setsockopt(fd, level, name, &value, sizeof(value));
+	struct connection *c = connection;
+
+	c->port = (struct source){ .fd = -1 };
+	c->up = (struct flow){ c->first, sizeof(c->first), 0, 0 };
+	c->down = (struct flow){ c->answer, sizeof(c->answer), 0, 0 };
+	c->state = GREETING;
+	c->pidfd = -1;
+	c->until = capsid__now_ns() + HELLO_NS;
+	watch(c);
+	/* who knows what to say has said it already */
+	relay_last_look(c);
 }
 
-/* A peer that vanished is noticed within a minute. */
-static void prepare(int fd)
+void relay_last_look(struct connection *connection)
 {
-	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
-	set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
-	set(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-	set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 60000);
+	if (!connection->gone && connection->state == GREETING)
+		relay_event(connection, &connection->client, EPOLLIN);
 }
 
-/* Others wait in the kernel, where they cost nothing of ours. */
-static bool is_full(const struct server *server)
+bool relay_is_answered(const struct connection *connection)
 {
-	return server->connection_count >=
-	       server->most + CAPSID__SERVER_SURPLUS;
-}
-
-static void listen_on(struct server *server)
-{
-	server_watch(server, &server->listener,
-		is_full(server) ? 0 : (uint32_t)EPOLLIN);
-}
-
-void relay_accept(struct server *server)
-{
-	struct connection *connection;
-	int fd;
-
-	while (!is_full(server) &&
-		(fd = accept4(server->listener.fd, NULL, NULL,
-			 SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-		connection = malloc(sizeof(*connection));
-		if (connection == NULL) {
-			close(fd);
-			continue;
-		}
-		/* the buffers need no zeros */
-		connection->server = server;
-		connection->up.begin = connection->up.end = 0;
-		connection->down.begin = connection->down.end = 0;
-		connection->client =
-			(struct source){ SOURCE_CLIENT, fd, 0, connection };
-		connection->port = (struct source){ .fd = -1 };
-		connection->state = GREETING;
-		connection->nursery = NULL;
-		connection->pidfd = -1;
-		connection->dead = connection->gone = connection->torn = false;
-		connection->spent = connection->mute = false;
-		connection->run[0] = '\0';
-		connection->compute_ns = connection->silent_at = 0;
-		connection->until = capsid__now_ns() + HELLO_NS;
-		connection->next = server->connections;
-		server->connections = connection;
-		server->connection_count++;
-		prepare(fd);
-		watch(connection);
-	}
-	listen_on(server);
+	return connection->state == LEAVING && empty(&connection->down);
 }
 
 static void expire(struct connection *connection)
@@ -573,7 +548,7 @@ static void expire(struct connection *connection)
 	if (connection->state == GREETING)
 		refuse(connection, "no hello came within 10 s");
 	else if (connection->state == LEAVING)
-		drop(connection);
+		relay_drop(connection);
 	else
 		refuse(connection, "the wall-clock ceiling was reached");
 }
@@ -612,13 +587,11 @@ static int64_t measure(struct connection *connection, int64_t now)
 	return now + (left > EXACT_NS ? left : EXACT_NS);
 }
 
-int64_t relay_sweep(struct server *server)
+static void sweep(struct connection **at, int64_t now, int64_t *next)
 {
-	struct connection **at = &server->connections;
-	int64_t now = capsid__now_ns(), next = -1, look;
-
 	while (*at != NULL) {
 		struct connection *connection = *at;
+		int64_t looks[3];
 
 		if (!connection->gone && connection->until <= now)
 			expire(connection);
@@ -627,20 +600,26 @@ int64_t relay_sweep(struct server *server)
 			*at = connection->next;
 			if (connection->pidfd >= 0)
 				close(connection->pidfd);
+			free(connection->room);
 			free(connection);
-			server->connection_count--;
 			continue;
 		}
-		if (next < 0 || connection->until < next)
-			next = connection->until;
-		look = measure(connection, now);
-		if (look >= 0 && look < next)
-			next = look;
-		look = silence(connection, now);
-		if (look >= 0 && look < next)
-			next = look;
+		looks[0] = connection->until;
+		looks[1] = measure(connection, now);
+		looks[2] = silence(connection, now);
+		for (int i = 0; i < 3; i++) {
+			if (looks[i] >= 0 && (*next < 0 || looks[i] < *next))
+				*next = looks[i];
+		}
 		at = &connection->next;
 	}
-	listen_on(server);
+}
+
+int64_t relay_sweep(struct server *server)
+{
+	int64_t now = capsid__now_ns(), next = door_sweep(server, now);
+
+	sweep(&server->runs, now, &next);
+	sweep(&server->strangers, now, &next);
 	return next;
 }

@@ -8,6 +8,7 @@
  * hello.c    what the first line says; no state
  * nursery.c  the zygotes: started, ordered about, replaced
  * relay.c    connections, from the first line to the last
+ * door.c     strangers: who is accepted, who has to make room
  *
  * Nothing is freed while events of the same round may still name it.
  */
@@ -21,15 +22,22 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define CAPSID__SERVER_GUESTS 16
 #define CAPSID__SERVER_LANGUAGE 33
 #define CAPSID__SERVER_RUN 65
 /* A first line, or the head of an HTTP request. */
 #define CAPSID__SERVER_HELLO_MAX 4096
-/* Connections beyond those of runs: to be told that there are too many, to ask
- * whether it is ready, to end a run. More are not accepted yet. */
-#define CAPSID__SERVER_SURPLUS 64
+/* Strangers: connections that are not a run. They have not sent a first line
+ * yet, or ask whether it is ready, end a run, are refused. They are never in
+ * the place of a run; when there are more, one of them has to go. */
+#define CAPSID__SERVER_STRANGERS 256
+/* What a stranger is told is no longer. */
+#define CAPSID__SERVER_ANSWER_MAX 2048
+/* Counts of strangers by address, and how many are accepted at a time. */
+#define CAPSID__SERVER_ADDRESSES 1024
+#define CAPSID__SERVER_ACCEPTS 64
 /* Descriptors: of a connection (client, port, process), and of all else. */
 #define CAPSID__SERVER_FDS_EACH 3
 #define CAPSID__SERVER_FDS 128
@@ -71,8 +79,12 @@ struct server {
 	struct source listener, signals;
 	struct nursery nurseries[CAPSID__SERVER_GUESTS];
 	size_t nursery_count;
-	struct connection *connections;
-	size_t connection_count;
+	struct connection *runs, *strangers; /* the newest first */
+	size_t stranger_count;               /* that are not gone */
+	/* strangers that are not gone, by a hash of their address */
+	uint16_t from[CAPSID__SERVER_ADDRESSES];
+	uint64_t seed;     /* of that hash */
+	int64_t accept_at; /* nobody is accepted before; 0: now */
 	bool ending;
 
 	/* from the command line and the environment */
@@ -119,9 +131,57 @@ void nursery_event(struct nursery *nursery);
 /* It has ended, as waitpid says. */
 void nursery_ended(struct nursery *nursery);
 
+/* door.c */
+
+void door_open(struct server *server);
+/* Somebody wants to come in. */
+void door_accept(struct server *server);
+/* Whether it can accept again; when to be called again, or -1. */
+int64_t door_sweep(struct server *server, int64_t now);
+
 /* relay.c */
 
-void relay_accept(struct server *server);
+struct flow {
+	char *data;
+	size_t size, begin, end;
+};
+
+struct connection {
+	struct server *server;
+	struct connection *next;
+	struct source client, port;
+	struct flow up, down; /* to the child; to the client */
+	enum { GREETING, WAITING, RELAYING, LEAVING } state;
+	/* NULL: a stranger */
+	struct nursery *nursery;
+	char *room; /* the flows of a run */
+	uint32_t slot;
+	uint16_t from;     /* a stranger's address, see `server` */
+	int pidfd;         /* -1: it has no child */
+	bool dead;         /* the child is, and the zygote has let go of it */
+	bool gone;         /* the client is, or was told all: sweep it */
+	bool torn;         /* what went down last was no line feed */
+	bool spent;        /* its CPU time is */
+	bool mute;         /* it closed its port and went on: killed for that */
+	int64_t silent_at; /* … when it is; 0: it has not */
+	char run[CAPSID__SERVER_RUN];
+	int64_t compute_ns; /* of CPU time; 0: no limit */
+	clockid_t cpu;
+	char ended[640];
+	int64_t until;
+	/* The flows of a stranger: all that is kept of it. */
+	char first[CAPSID__SERVER_HELLO_MAX + 1];
+	char answer[CAPSID__SERVER_ANSWER_MAX];
+};
+
+/* A stranger's connection, from door.c. */
+void relay_begin(struct connection *connection);
+/* All that it has sent is looked at, and answered if it can be. */
+void relay_last_look(struct connection *connection);
+/* At once: its client, its child. It is freed by a sweep. */
+void relay_drop(struct connection *connection);
+/* All that it was told is on its way. */
+bool relay_is_answered(const struct connection *connection);
 /* Events of a connection's client or port. */
 void relay_event(
 	struct connection *connection, struct source *source, uint32_t events);

@@ -107,7 +107,11 @@ typedef struct capsid_config {
 	/* Of "worker" alone, both must be there: the address of a Worker that
 	 * runs programs for others, "wss://NAME/run" (or ws://), and the token
 	 * that it wants (its CAPSID_TOKEN). A Worker that is not there or does
-	 * not take the token is CAPSID_ESYS when the runtime is made. */
+	 * not take the token is CAPSID_ESYS when the runtime is made; so is one
+	 * that redirects: the token goes to this address alone. Both are
+	 * printable ASCII without a space, and the address holds no name or
+	 * password. wss trusts what SSL_CERT_FILE and SSL_CERT_DIR of the
+	 * environment name, else the machine's authorities. */
 	const char *worker_url;
 	const char *worker_token;
 

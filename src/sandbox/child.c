@@ -263,6 +263,16 @@ static int detach(struct child *child)
 	return CAPSID_OK;
 }
 
+/* The last two, which end what a child can reach. */
+static int close_off(struct child *child)
+{
+	/* else a hole in the mounts would be one in the wall */
+	int code = landlock(child);
+
+	/* last: the calls above are not on its list */
+	return code == CAPSID_OK ? filter(child) : code;
+}
+
 static int lockdown(struct child *child)
 {
 	int code;
@@ -282,12 +292,8 @@ static int lockdown(struct child *child)
 	/* after the last change of credentials, which clears both */
 	if (code == CAPSID_OK)
 		code = detach(child);
-	/* else a hole in the mounts would be one in the wall */
-	if (code == CAPSID_OK)
-		code = landlock(child);
-	/* last: the calls above are not on its list */
-	if (code == CAPSID_OK)
-		code = filter(child);
+	if (code == CAPSID_OK && !child->plan->late)
+		code = close_off(child);
 	return code;
 }
 
@@ -327,6 +333,22 @@ int capsid__sandbox_enter(const struct capsid__sandbox_plan *plan,
 	return code;
 }
 
+/* What became of it, on the report; *err may be NULL. */
+static int conclude(
+	struct child *child, int code, bool whole, capsid_error *err)
+{
+	if (code == CAPSID_OK) {
+		if (whole)
+			capsid__report_seal(child->report);
+		return code;
+	}
+	child->report->setup.error = *child->err;
+	child->report->setup.failed = true;
+	if (err != NULL)
+		*err = *child->err;
+	return code;
+}
+
 int capsid__sandbox_child(struct capsid__sandbox *sandbox,
 	struct capsid__report *report, const int *keep, size_t keep_count,
 	capsid_error *err)
@@ -346,15 +368,30 @@ int capsid__sandbox_child(struct capsid__sandbox *sandbox,
 	} else {
 		code = lockdown(&child);
 	}
-	if (code == CAPSID_OK) {
-		capsid__report_seal(report);
-		return code;
-	}
-	report->setup.error = error;
-	report->setup.failed = true;
-	if (err != NULL)
-		*err = error;
-	return code;
+	return conclude(&child, code, !sandbox->plan->late, err);
+}
+
+int capsid__sandbox_late(struct capsid__sandbox *sandbox,
+	struct capsid__report *report, capsid_error *err)
+{
+	capsid_error error = { 0 };
+	struct child child = { .sandbox = sandbox,
+		.plan = sandbox->plan,
+		.status = &report->setup.status,
+		.report = report,
+		.err = &error };
+
+	return conclude(&child, close_off(&child), true, err);
+}
+
+static _Noreturn void try_all(
+	struct capsid__sandbox *sandbox, struct capsid__report *page)
+{
+	int code = capsid__sandbox_child(sandbox, page, NULL, 0, NULL);
+
+	if (code == CAPSID_OK && sandbox->plan->late)
+		code = capsid__sandbox_late(sandbox, page, NULL);
+	_exit(code != CAPSID_OK);
 }
 
 int capsid__sandbox_trial(struct capsid__sandbox *sandbox, capsid_error *err)
@@ -367,7 +404,7 @@ int capsid__sandbox_trial(struct capsid__sandbox *sandbox, capsid_error *err)
 	if (pid < 0)
 		return CAPSID_ESYS;
 	if (pid == 0)
-		_exit(capsid__sandbox_child(sandbox, page, NULL, 0, NULL) != 0);
+		try_all(sandbox, page);
 	while (waitid(P_PID, (id_t)pid, &info, WEXITED) != 0 && errno == EINTR)
 		continue;
 	capsid__report_read(&report, page);

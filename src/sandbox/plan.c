@@ -319,6 +319,7 @@ static int fill(struct capsid__sandbox_plan *plan,
 	plan->files = language->files;
 	plan->executed = language->executed;
 	plan->listens = language->serves;
+	plan->late = options->late;
 	plan->threads = 64;
 	plan->tmp_bytes = (options->tmp_mb != 0 ? options->tmp_mb : 64) * MIB;
 	plan->tmp_inodes = 4096;

@@ -20,6 +20,8 @@ struct capsid__sandbox_options {
 	/* Another's guest, an absolute path, which the child executes: then
 	 * the language is but a name. NULL: none. */
 	const char *exec;
+	/* Landlock and the filter are put on by capsid__sandbox_late. */
+	bool late;
 };
 
 /* A file or directory of the host, read-only, at the same path inside. */
@@ -61,6 +63,8 @@ struct capsid__sandbox_plan {
 	bool executed;
 	/* … and takes a connection on the one socket that it has. */
 	bool listens;
+	/* A child connects before Landlock and the filter are put on. */
+	bool late;
 };
 
 /*

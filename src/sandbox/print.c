@@ -25,6 +25,11 @@ static void layers(
 				capsid__layer_purpose(layer));
 	}
 	CAPSID__ADD(print, print->json ? "}" : "");
+	if (plan->late)
+		CAPSID__ADD(print,
+			print->json ? ",\"late\":[\"landlock\",\"seccomp\"]"
+				    : "  landlock and seccomp are put on when "
+				      "the child has connected\n");
 }
 
 static void files(

@@ -76,6 +76,15 @@ int capsid__sandbox_child(struct capsid__sandbox *sandbox,
 	capsid_error *err);
 
 /*
+ * With a plan that is `late`, in the child, once, after the above: Landlock
+ * and the filter, which the above left out. Until then the child can open
+ * files and make connections, so it must not have read anything from a peer.
+ * Not 0: the child must _exit; the report says why.
+ */
+int capsid__sandbox_late(struct capsid__sandbox *sandbox,
+	struct capsid__report *report, capsid_error *err);
+
+/*
  * For a guest without a zygote, once, before it reads a byte of program: on
  * itself, in the world in which it is. Layers that are namespaces are taken as
  * they are: where it is process 1, the container's; else there are none.

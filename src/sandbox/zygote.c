@@ -190,10 +190,11 @@ static int build_filters(struct capsid__sandbox *sandbox, capsid_error *err)
 
 void capsid__sandbox_seal(struct capsid__sandbox *sandbox)
 {
-	/* a guest of another's is executed behind the whole, see `child` */
+	/* a guest of another's is executed behind the whole, see `child`; one
+	 * that is late could not connect any more */
 	if (sandbox->plan->levels.of[CAPSID__LAYER_SECCOMP] !=
 			CAPSID__LEVEL_OFF &&
-		!sandbox->plan->executed)
+		!sandbox->plan->executed && !sandbox->plan->late)
 		sandbox->sealed = capsid__seccomp_enter(&sandbox->common) == 0;
 }
 

@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -403,10 +404,137 @@ def crowd(build):
         held = [server.connect() for _ in range(120)]
         time.sleep(0.3)
         files = len(os.listdir('/proc/%d/fd' % server.process.pid))
-        judge(files < 100, 'it accepts few more than it serves: %d' % files)
+        judge(files < 40 + 120, 'a stranger is one descriptor: %d' % files)
         for s in held:
             s.close()
         judge(until(server.ready), 'and serves when they are gone')
+    finally:
+        server.end()
+
+
+def timed(action, *arguments, **more):
+    began = time.monotonic()
+    return action(*arguments, **more), (time.monotonic() - began) * 1000
+
+
+def from_elsewhere(server, data=b''):
+    """A connection from another address of this machine."""
+    s = socket.socket()
+    s.settimeout(20)
+    s.bind(('127.0.0.2', 0))
+    s.connect(('127.0.0.1', server.port))
+    s.sendall(data)
+    return s
+
+
+def asks(server, tries, what):
+    """/ready at once, and a run of somebody who may within its usual time."""
+    worst = 0
+    for _ in range(tries):
+        ready, took = timed(server.ready)
+        worst = max(worst, took if ready else 20000)
+    judge(worst < 100, '%s: /ready within %d ms' % (what, worst))
+    got, took = timed(server.talk, 'python', 'return 1', token='sesame')
+    judge(last(got)[0] == 1 and took < server.usual * 3 + 100,
+          '%s: a run in %d ms, alone %d ms' % (what, took, server.usual))
+
+
+def resident(server):
+    with open('/proc/%d/status' % server.process.pid) as file:
+        return int(file.read().split('VmRSS:')[1].split()[0])
+
+
+def drip(sockets, ending):
+    """One byte a second, of a hello that never ends."""
+    while not ending.wait(1):
+        for s in sockets:
+            try:
+                s.send(b'{')
+            except OSError:
+                pass
+
+
+def crowds(server, name, count, make):
+    held = []
+    for _ in range(count):
+        try:
+            held.append(make())
+        except OSError:
+            pass  # let go of already
+    asks(server, 20, '%d that %s' % (count, name))
+    judge(resident(server) < 16384, '%s: %d KiB' % (name, resident(server)))
+    for s in held:
+        s.close()
+
+
+def strangers(build):
+    """Those who are not let in keep nobody out."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit[1], limit[1]))
+    server = Server(build, guests=False, CAPSID_TOKEN='sesame',
+                    CAPSID_CONNECTIONS='8')
+    try:
+        server.usual = min(timed(server.talk, 'python', 'return 1',
+                                 token='sesame')[1] for _ in range(5))
+        run = server.client('python', 'return await tools.echo(1)',
+                            token='sesame')
+        reader = run.makefile('rb')
+        call = [json.loads(reader.readline()) for _ in range(3)][2]
+        wrong = line(type='hello', language='python', token='wrong')
+        for name, count, data in (
+                ('are silent', 200, b''), ('are silent', 2000, b''),
+                ('end no line', 600, b'{"type":"hel'),
+                ('send junk behind a wrong token', 600,
+                 wrong + b'x' * 100000),
+                ('never read why they are refused', 600, wrong),
+                ('send a long head', 600, b'GET /' + b'x' * 100000),
+                ('ask for ever', 600, b'GET /ready HTTP/1.1\r\n\r\n' * 1000)):
+            crowds(server, name, count,
+                   lambda data=data: server.connect(data))
+
+        def half():
+            s = server.connect()
+            s.shutdown(socket.SHUT_WR)
+            return s
+        crowds(server, 'are half closed', 600, half)
+        slow = [server.connect() for _ in range(200)]
+        ending = threading.Event()
+        thread = threading.Thread(target=drip, args=(slow, ending))
+        thread.start()
+        time.sleep(1.5)
+        asks(server, 20, '200 that send a byte a second')
+        first = slow[-1]
+        first.settimeout(15)
+        _, took = timed(read_all, first)
+        judge(5000 < took < 12000, 'which have 10 s for all of a line: %d ms' %
+              took)
+        ending.set()
+        thread.join()
+        for s in slow:
+            s.close()
+        # who takes his time is not in the place of who has many
+        late = server.connect(b'{"type":"hello",')
+        time.sleep(0.1)
+        many = [from_elsewhere(server) for _ in range(2000)]
+        late.sendall(b'"language":"python","token":"sesame"}\n')
+        late.settimeout(5)
+        try:
+            welcome = late.recv(100)
+        except OSError:
+            welcome = b''
+        judge(b'welcome' in welcome,
+              'of many from one address none is in another\'s place')
+        late.close()
+        for s in many:
+            s.close()
+        with server.connect(b'GET /ready HTTP/1.1\r\n\r\n') as s:
+            s.shutdown(socket.SHUT_WR)
+            judge(b' 200 ' in read_all(s), 'who asks and is half closed is '
+                  'answered')
+        run.sendall(line(type='reply', id=call['id'], value=7))
+        judge(json.loads(reader.readline()).get('value') == 7,
+              'a run went on beside all of them')
+        run.close()
     finally:
         server.end()
 
@@ -468,7 +596,7 @@ def refuses_to_start(build, text, *prefix, where=None, **environment):
 def starts(build):
     refuses_to_start(build, 'CAPSID_TOKEN must be 1 to', CAPSID_TOKEN='')
     refuses_to_start(build, 'CAPSID_TOKEN must be 1 to', CAPSID_TOKEN='a"b')
-    refuses_to_start(build, 'wants 384 descriptors, and 200 are allowed',
+    refuses_to_start(build, 'wants 576 descriptors, and 200 are allowed',
                      'prlimit', '--nofile=200:200')
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(os.path.join(build, 'bin/capsid-server'), folder)
@@ -519,11 +647,16 @@ def whole(build, *prefix):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--build', required=True)
+    parser.add_argument('--only', help='one part, which takes a build')
     options = parser.parse_args()
+    if options.only:
+        globals()[options.only](options.build)
+        return failed != 0
     whole(options.build)
     whole(options.build, 'unshare', '--pid', '--fork', '--mount-proc')
     limits(options.build)
     crowd(options.build)
+    strangers(options.build)
     starts(options.build)
     slow(options.build)
     print('%d passed, %d failed' % (passed, failed))

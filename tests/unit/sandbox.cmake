@@ -7,7 +7,7 @@ if(NOT CAPSID_SANITIZE MATCHES "thread")
 	capsid_unit(test_sandbox_cgroup LIBS ${sandbox_libs})
 endif()
 foreach(name test_sandbox test_sandbox_calls test_sandbox_missing
-	test_sandbox_end)
+	test_sandbox_end test_sandbox_late)
 	# The thread sanitizer has a thread of its own, and a process with
 	# threads can't enter a user namespace.
 	if(CAPSID_SANITIZE MATCHES "thread")

@@ -47,6 +47,11 @@ static void child(struct outcome *out, const struct inside *what,
 			dup2(ends[1], INSIDE_FD);
 		if (capsid__sandbox_child(sandbox, page, keep, 1, NULL) != 0)
 			_exit(98);
+		if (what->early != NULL)
+			what->early();
+		if (what->options.late &&
+			capsid__sandbox_late(sandbox, page, NULL) != 0)
+			_exit(97);
 		errno = 0;
 		what->run(turn);
 		_exit(0);

@@ -37,6 +37,7 @@ struct outcome {
 struct inside {
 	struct capsid__sandbox_options options;
 	void (*before)(void);  /* in the host, before anything */
+	void (*early)(void);   /* in each child, before a `late` wall */
 	void (*run)(int turn); /* in each child */
 	int children;          /* 0: 1 */
 };
