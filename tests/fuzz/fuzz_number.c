@@ -14,10 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "json/check.h"
 #include "json/number.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/*
+ * The token, its list and the tokens made from a seed.
+ */
+const struct fuzz_bounds fuzz_bounds = {
+	.heap_base = 65536,
+	.heap_per_byte = 8,
+	.clock = CLOCK_THREAD_CPUTIME_ID,
+	.ns_base = 100000000,
+	.ns_per_byte = 20000,
+};
 
 /* 10^309 and more overflows; 1,280 bits hold every shorter integer. */
 #define LIMBS 40
@@ -559,7 +569,7 @@ static void many(struct bytes *in)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
 	static char token[TOKEN_MAX + 1];
 	struct bytes in = { data, size };
@@ -567,10 +577,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (how == 3) {
 		many(&in);
-		return 0;
+		return;
 	}
 	make(token, how, &in);
 	if (is_number(token))
 		is_judged_alike(token);
-	return 0;
 }
