@@ -43,7 +43,9 @@ struct capsid__isolate {
 	int64_t due; /* of a timer; 0: there is none */
 	bool parked; /* waits for a poke */
 	bool settled;
+	bool ready; /* waits for a step that it asked for */
 	atomic_bool inside, stopped, poked;
+	atomic_bool owed; /* it asked for a step */
 	/* elsewhere: since when it uses CPU; 0: it does not */
 	atomic_llong spinning;
 	atomic_llong busy;
@@ -67,6 +69,7 @@ static void must(bool holds, const char *what)
 static void poke(struct capsid__isolate *isolate)
 {
 	atomic_store(&isolate->poked, true);
+	atomic_store(&isolate->owed, true);
 	isolate->sink.ready(isolate->sink.run);
 }
 
@@ -100,6 +103,30 @@ size_t fake_guests(void)
 	pthread_mutex_lock(&lock);
 	for (struct capsid__isolate *it = all; it != NULL; it = it->next)
 		count++;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+size_t fake_guests_owed(void)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&lock);
+	for (struct capsid__isolate *it = all; it != NULL; it = it->next)
+		count += atomic_load(&it->owed);
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+size_t fake_guests_pending(void)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&lock);
+	for (struct capsid__isolate *it = all; it != NULL; it = it->next) {
+		for (size_t i = 0; i < CALLS; i++)
+			count += it->pending[i];
+	}
 	pthread_mutex_unlock(&lock);
 	return count;
 }
@@ -277,6 +304,8 @@ static bool waits_are_over(struct capsid__isolate *isolate, int64_t *next)
 	if (isolate->parked && !atomic_exchange(&isolate->poked, false))
 		return false;
 	isolate->parked = false;
+	if (isolate->ready)
+		return false;
 	if (isolate->waiting > isolate->answers)
 		return false;
 	if (isolate->due == 0)
@@ -287,6 +316,18 @@ static bool waits_are_over(struct capsid__isolate *isolate, int64_t *next)
 	}
 	*next = isolate->due;
 	return false;
+}
+
+/* What a guest sends after its end. */
+static void send_late(struct capsid__isolate *isolate)
+{
+	struct capsid__message call = { .type = CAPSID__MESSAGE_CALL,
+		.id = UINT32_MAX,
+		.text = { "\"late\"", 6 } };
+
+	isolate->sink.message(isolate->sink.run, &call);
+	send(isolate, CAPSID__MESSAGE_LOG, "\"late\"");
+	send(isolate, CAPSID__MESSAGE_VALUE, "\"late\"");
 }
 
 /* One operation that ends the guest, or has no effect. */
@@ -326,6 +367,8 @@ static enum capsid__step end(
 	case 'D':
 		return die(death, CAPSID__DEATH_HOST, CAPSID_ESYS);
 	}
+	if (isolate->settled)
+		send_late(isolate);
 	return CAPSID__STEP_SETTLED;
 }
 
@@ -351,6 +394,8 @@ static bool act(struct capsid__isolate *isolate, char what)
 		isolate->parked = isolate->elsewhere;
 		return true;
 	case 'r':
+		isolate->ready = true;
+		atomic_store(&isolate->owed, true);
 		isolate->sink.ready(isolate->sink.run);
 		return true;
 	case 's':
@@ -423,6 +468,8 @@ static enum capsid__step fake_step(struct capsid__isolate *isolate,
 
 	must(!atomic_exchange(&isolate->inside, true),
 		"one thread at a time steps a guest");
+	atomic_store(&isolate->owed, false);
+	isolate->ready = false;
 	for (size_t i = 0; i < count; i++)
 		take(isolate, &replies[i]);
 	step = go_on(isolate, next, death);

@@ -7,7 +7,7 @@
  * A program is a text of operations, one a byte:
  *   c call keep · e call echo, wait for its answer · w wait for an answer
  *   t wait for a timer · y ask for a step at once · p wait for a poke
- *   r be ready for a step · s use CPU until asked to stop
+ *   r be ready for a step, wait for it · s use CPU until asked to stop
  *   S use CPU until made to stop · l log · L log until the ledger is full
  *   j send what is to be dropped · v return 1 · a return the last answer
  *   n return nothing · x throw · i return what is not JSON · o overflow
@@ -26,6 +26,10 @@
 /* Any thread: a guest that runs elsewhere has something to say. */
 void fake_guest_poke(unsigned which);
 void fake_guest_poke_all(void);
+
+/* Guests that asked for a step and got none; calls without an answer. */
+size_t fake_guests_owed(void);
+size_t fake_guests_pending(void);
 
 /* NULL, or what is called between the operations of a program, on the thread
  * that steps the guest. */

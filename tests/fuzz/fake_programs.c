@@ -30,6 +30,7 @@ const struct program fake_programs[] = {
 	{ "*v", EXIT, NULL },
 	{ "-v", HOST, NULL },
 	{ "rercwrv", VALUE, "1" },
+	{ "jtjrv", VALUE, "1" },
 };
 
 const size_t fake_program_count =

@@ -16,6 +16,7 @@
 #include "orders.h"
 #include "virtual_clock.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,6 +32,15 @@ const struct fuzz_bounds fuzz_bounds = {
 	.ns_per_byte = 1000000,
 };
 
+/* In every build, unlike assert(). */
+static void must(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "it does not hold that %s\n", what);
+	abort();
+}
+
 static void let_pass(unsigned amount)
 {
 	fake_guest_poke(amount);
@@ -39,8 +49,11 @@ static void let_pass(unsigned amount)
 	virtual_clock_advance((int64_t)(amount / 8) * 100000);
 }
 
-static void idle(unsigned round)
+static void idle(unsigned round, size_t kept)
 {
+	must(fake_guests_owed() == 0, "a guest that is ready is stepped");
+	must(kept != 0 || fake_guests_pending() == 0,
+		"a guest gets each answer");
 	fake_guest_poke_all();
 	virtual_clock_advance(INT64_C(1000000) << (round < 7 ? round : 7));
 }
@@ -63,8 +76,5 @@ void fuzz_one(const uint8_t *data, size_t size)
 
 	fake_guest_between = orders_interleave;
 	orders_run(&setting, data, size);
-	if (fake_guests() != 0) {
-		fprintf(stderr, "a guest was not destroyed\n");
-		abort();
-	}
+	must(fake_guests() == 0, "each guest is destroyed");
 }

@@ -37,8 +37,9 @@ static void let_pass(unsigned amount)
 	virtual_clock_advance((int64_t)amount * 100000);
 }
 
-static void idle(unsigned round)
+static void idle(unsigned round, size_t kept)
 {
+	(void)kept;
 	fake_guest_poke_all();
 	virtual_clock_advance(INT64_C(1000000) << (round < 7 ? round : 7));
 }

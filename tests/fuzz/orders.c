@@ -3,6 +3,8 @@
  */
 #include "orders.h"
 
+#include "json/check.h"
+
 #include <capsid/capsid.h>
 
 #include <pthread.h>
@@ -74,6 +76,11 @@ static void keep(capsid_call *call, void *payload)
 {
 	struct world *world = payload;
 	bool kept = false;
+	size_t len;
+	const char *argument = capsid_call_argument(call, &len);
+
+	must(len > 0 && strspn(argument, "0123456789") == len,
+		"a call has the argument that its program gave");
 
 	pthread_mutex_lock(&world->lock);
 	if (world->kept_count < sizeof(world->kept) / sizeof(*world->kept)) {
@@ -148,6 +155,7 @@ static void judge(const struct program *program, capsid_result *result)
 {
 	unsigned end = end_of(result);
 	const char *value = capsid_result_value(result, NULL);
+	struct capsid__span json;
 
 	if ((end & (program->ends | TIMEOUT | ABORT)) == 0)
 		fprintf(stderr, "\"%s\": %s\n", program->text,
@@ -157,7 +165,12 @@ static void judge(const struct program *program, capsid_result *result)
 	must((end == VALUE) == (value != NULL), "only a success has a value");
 	if (value != NULL && program->value != NULL)
 		must(strcmp(value, program->value) == 0, "it is the value");
-	must(capsid_result_json(result, NULL) != NULL, "it is written");
+	json.text = capsid_result_json(result, &json.len);
+	must(json.text != NULL && capsid__json_check(json, CAPSID__JSON_COMPACT,
+					  NULL) == 0,
+		"a result is JSON");
+	must(strstr(json.text, "late") == NULL,
+		"what comes after the end is dropped");
 	capsid_result_free(result);
 }
 
@@ -423,7 +436,7 @@ static void wait_for_all(struct world *world)
 		over = after == 0;
 		must(time(NULL) - began < PATIENCE_S, "every run ends");
 		if (!over && after == before && world->setting->idle != NULL)
-			world->setting->idle(round++);
+			world->setting->idle(round++, world->kept_count);
 	}
 }
 

@@ -47,8 +47,10 @@ struct setting {
 	/* Does a thread's work in its place; false: there is none. NULL: there
 	 * are threads. */
 	bool (*turn)(void);
-	/* While all runs are waited for, `round` counts; may be NULL. */
-	void (*idle)(unsigned round);
+	/* While all runs are waited for, `round` counts and `kept` calls are
+	 * not answered; may be NULL. With `turn`, no thread has anything to do.
+	 */
+	void (*idle)(unsigned round, size_t kept);
 };
 
 /* With `turn`, and while an order is under way: the next operation of it
