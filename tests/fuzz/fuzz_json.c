@@ -10,9 +10,20 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "fuzz.h"
 #include "json/json.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/*
+ * A text, its compact form, its token, that token back and quoted again: each
+ * is at most 6 bytes a byte, and a buffer holds two sizes while it grows.
+ */
+const struct fuzz_bounds fuzz_bounds = {
+	.heap_base = 65536,
+	.heap_per_byte = 64,
+	.clock = CLOCK_THREAD_CPUTIME_ID,
+	.ns_base = 50000000,
+	.ns_per_byte = 20000,
+};
 
 /* In every build, unlike assert(). */
 static void must(bool holds)
@@ -133,7 +144,7 @@ static void quoting_holds(const char *data, size_t size)
 	capsid__buf_done(&again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
 	struct capsid__span text = { (const char *)data, size };
 	struct capsid__json_fault fault = { CAPSID__JSON_NONE, 0 };
@@ -160,5 +171,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			cut.kind == CAPSID__JSON_NEGATIVE_ZERO);
 	}
 	quoting_holds((const char *)data, size);
-	return 0;
 }

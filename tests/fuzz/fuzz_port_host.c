@@ -4,6 +4,7 @@
  * message keeps every rule that the run counts on; no more is held than a
  * line; a reply is read back by the guest's end as it was written.
  */
+#include "fuzz.h"
 #include "port/host.h"
 #include "port/lines.h"
 #include "port/members.h"
@@ -14,7 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/*
+ * Lines of at most 512 bytes, two times; the calls in flight, which a line of
+ * 40 bytes opens.
+ */
+const struct fuzz_bounds fuzz_bounds = {
+	.heap_base = 262144,
+	.heap_per_byte = 64,
+	.clock = CLOCK_THREAD_CPUTIME_ID,
+	.ns_base = 50000000,
+	.ns_per_byte = 20000,
+};
 
 #define LINE_MAX_BYTES 512
 
@@ -162,17 +173,16 @@ static struct heard listen(const uint8_t *data, size_t size, size_t piece)
 	return heard;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
 	struct heard whole, pieces;
 
 	if (size == 0)
-		return 0;
+		return;
 	whole = listen(data + 1, size - 1, SIZE_MAX);
 	pieces = listen(data + 1, size - 1, data[0] % 61 + 1u);
 	must(whole.lines == pieces.lines);
 	must(whole.messages == pieces.messages);
 	must(whole.calls == pieces.calls && whole.unknown == pieces.unknown);
 	must(whole.digest == pieces.digest);
-	return 0;
 }

@@ -9,9 +9,21 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "fuzz.h"
 #include "strip/rules.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/*
+ * The source as text with marks, the tree of tree-sitter, its nodes in a list,
+ * the scopes and names of those, and a second text each time a repair parses
+ * again. A byte may be a token with a chain of nodes of its own.
+ */
+const struct fuzz_bounds fuzz_bounds = {
+	.heap_base = 1 << 20,
+	.heap_per_byte = 4096,
+	.clock = CLOCK_THREAD_CPUTIME_ID,
+	.ns_base = 200000000,
+	.ns_per_byte = 1000000,
+};
 
 /* In every build, unlike assert(). */
 static void must(bool holds)
@@ -46,7 +58,7 @@ static void is_settled(struct capsid__stripper *stripper,
 	capsid__buf_done(&message);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
 	static struct capsid__stripper *stripper;
 	struct capsid__buf out = { 0 }, message = { 0 };
@@ -73,5 +85,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(newlines(out.data, out.len) == newlines(text, size));
 	capsid__buf_done(&out);
 	capsid__buf_done(&message);
-	return 0;
 }
