@@ -275,6 +275,7 @@ static int from_image(
 		plan->rootfs = capsid__buf_take(&at, NULL);
 	} else {
 		plan->rootfs = strdup(options->image);
+		plan->foreign = true;
 	}
 	if (plan->rootfs == NULL)
 		return no_memory(err);
