@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "oci/files.h"
 #include "oci/runtime.h"
+#include "oci/tree.h"
 #include "sandbox/report.h"
 #include "sandbox/sandbox.h"
 

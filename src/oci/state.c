@@ -12,6 +12,7 @@
 #include "oci/files.h"
 #include "oci/plan.h"
 #include "oci/runtime.h"
+#include "oci/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
