@@ -210,7 +210,7 @@ __attribute__((noreturn)) static void become(const struct child *child)
 		listener < 0)
 		_exit(127);
 	close_range(3, ~0U, 0);
-	execve(argv[0], argv, environment);
+	execve(child->command[0], argv, environment);
 	_exit(127);
 }
 
