@@ -87,8 +87,10 @@ typedef struct capsid_config {
 	/* Of "container" alone. */
 
 	/* A root file system: a directory, or the directory of an OCI image
-	 * layout, which is unpacked once. NULL: this machine's capsid-guest
-	 * and what it needs, read-only. */
+	 * layout, which is unpacked once, within the limits that the
+	 * environment sets (docs/cli.md). Neither gives devices or
+	 * set-user-id bits. NULL: this machine's capsid-guest and what it
+	 * needs, read-only. */
 	const char *image;
 	/* The OCI runtime: a name that is looked for where programs are
 	 * ("runc"), or a path. NULL: the first that works of crun, runc,

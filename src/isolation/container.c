@@ -22,7 +22,8 @@
 static bool make_environment(struct capsid__isolation_state *state)
 {
 	static const char *const names[] = { "HOME", "XDG_RUNTIME_DIR",
-		"XDG_CACHE_HOME", NULL };
+		"XDG_CACHE_HOME", "CAPSID_IMAGE_MB", "CAPSID_IMAGE_FILES",
+		NULL };
 	bool ok = true;
 
 	for (size_t i = 0; ok && names[i] != NULL; i++) {

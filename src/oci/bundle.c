@@ -73,8 +73,9 @@ static void process(
 		"\"noNewPrivileges\":true}");
 }
 
-const char *const capsid__oci_devices[] = { "null", "zero", "full", "random",
-	"urandom", NULL };
+const struct capsid__oci_device capsid__oci_devices[] = { { "null", 1, 3 },
+	{ "zero", 1, 5 }, { "full", 1, 7 }, { "random", 1, 8 },
+	{ "urandom", 1, 9 }, { NULL, 0, 0 } };
 
 static void bind(struct capsid__print *print, const char *source,
 	const char *destination, const char *options)
@@ -95,8 +96,10 @@ static void devices(struct capsid__print *print, const char *base)
 
 	snprintf(path, sizeof(path), "%s/dev", base);
 	bind(print, path, "/dev", ",\"nodev\",\"noexec\"");
-	for (size_t i = 0; capsid__oci_devices[i] != NULL; i++) {
-		snprintf(path, sizeof(path), "/dev/%s", capsid__oci_devices[i]);
+	/* of all mounts these alone may hold devices */
+	for (size_t i = 0; capsid__oci_devices[i].name != NULL; i++) {
+		snprintf(path, sizeof(path), "/dev/%s",
+			capsid__oci_devices[i].name);
 		bind(print, path, path, ",\"noexec\"");
 	}
 }
@@ -135,23 +138,47 @@ static void ids(struct capsid__print *print, const char *name, uint32_t id)
 	CAPSID__ADD(print, "]");
 }
 
-static void resources(struct capsid__print *print,
-	const struct capsid__oci_plan *plan, const char *cgroup)
+/* A device node that got into the container by whatever way opens nothing. */
+static void allowed_devices(struct capsid__print *print)
 {
-	if (cgroup == NULL)
-		return;
-	CAPSID__ADD(print, ",\"cgroupsPath\":");
-	capsid__print_quote(print, cgroup);
+	CAPSID__ADD(print, "\"devices\":[{\"allow\":false,\"access\":\"rwm\"}");
+	for (size_t i = 0; capsid__oci_devices[i].name != NULL; i++)
+		CAPSID__ADD(print,
+			",{\"allow\":true,\"type\":\"c\",\"major\":%u,"
+			"\"minor\":%u,\"access\":\"rw\"}",
+			capsid__oci_devices[i].major,
+			capsid__oci_devices[i].minor);
+	CAPSID__ADD(print, "]");
+}
+
+/* The devices are named even without a cgroup: a runtime that finds one of its
+ * own to use denies them there. */
+static void resources(struct capsid__print *print,
+	const struct capsid__oci_plan *plan,
+	const struct capsid__oci_bundle *bundle)
+{
+	bool both = bundle->devices && bundle->cgroup != NULL;
+
+	if (bundle->cgroup != NULL) {
+		CAPSID__ADD(print, ",\"cgroupsPath\":");
+		capsid__print_quote(print, bundle->cgroup);
+	}
+	CAPSID__ADD(print, ",\"resources\":{");
+	if (bundle->devices)
+		allowed_devices(print);
 	/* swap is memory too; one processor's time, however many threads */
-	CAPSID__ADD(print,
-		",\"resources\":{\"memory\":{\"limit\":%" PRIu64
-		"},\"pids\":{\"limit\":%" PRIu64
-		"},\"cpu\":{\"period\":100000,\"quota\":100000}}",
-		plan->memory_bytes, plan->processes);
+	if (bundle->cgroup != NULL)
+		CAPSID__ADD(print,
+			"%s\"memory\":{\"limit\":%" PRIu64
+			"},\"pids\":{\"limit\":%" PRIu64
+			"},\"cpu\":{\"period\":100000,\"quota\":100000}",
+			both ? "," : "", plan->memory_bytes, plan->processes);
+	CAPSID__ADD(print, "}");
 }
 
 static void isolation(struct capsid__print *print,
-	const struct capsid__oci_plan *plan, const char *cgroup)
+	const struct capsid__oci_plan *plan,
+	const struct capsid__oci_bundle *bundle)
 {
 	CAPSID__ADD(print, ",\"linux\":{");
 	ids(print, "uidMappings", plan->uid);
@@ -162,7 +189,7 @@ static void isolation(struct capsid__print *print,
 		",\"namespaces\":[{\"type\":\"user\"},{\"type\":\"mount\"},"
 		"{\"type\":\"pid\"},{\"type\":\"network\"},{\"type\":\"ipc\"},"
 		"{\"type\":\"uts\"},{\"type\":\"cgroup\"}]");
-	resources(print, plan, cgroup);
+	resources(print, plan, bundle);
 	/* the machine's memory, keys, clocks and firmware */
 	CAPSID__ADD(print,
 		",\"maskedPaths\":[\"/proc/acpi\",\"/proc/asound\","
@@ -175,22 +202,22 @@ static void isolation(struct capsid__print *print,
 	CAPSID__ADD(print, "}");
 }
 
-bool capsid__oci_bundle(struct capsid__buf *out,
-	const struct capsid__oci_plan *plan, const char *base,
-	const char *cgroup)
+bool capsid__oci_bundle_write(struct capsid__buf *out,
+	const struct capsid__oci_plan *plan,
+	const struct capsid__oci_bundle *bundle)
 {
 	struct capsid__print print = { out, true, true };
 	char rootfs[4200];
 
-	snprintf(rootfs, sizeof(rootfs), "%s/rootfs", base);
+	snprintf(rootfs, sizeof(rootfs), "%s/rootfs", bundle->base);
 	CAPSID__ADD(&print, "{\"ociVersion\":\"1.0.2\",");
 	process(&print, plan);
 	CAPSID__ADD(&print, ",\"root\":{\"path\":");
 	capsid__print_quote(
 		&print, plan->rootfs != NULL ? plan->rootfs : rootfs);
 	CAPSID__ADD(&print, ",\"readonly\":true},\"hostname\":\"capsid\"");
-	mounts(&print, plan, base);
-	isolation(&print, plan, cgroup);
+	mounts(&print, plan, bundle->base);
+	isolation(&print, plan, bundle);
 	CAPSID__ADD(&print, "}\n");
 	return print.ok;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "oci/files.h"
 #include "oci/runtime.h"
+#include "oci/tree.h"
 #include "sandbox/report.h"
 #include "sandbox/sandbox.h"
 
@@ -62,11 +63,15 @@ static int write_bundle(const struct capsid__oci_container *container,
 {
 	CAPSID__AUTO(capsid__buf_done) struct capsid__buf text = { 0 };
 	char cgroup[4300];
+	const struct capsid__oci_bundle bundle = {
+		.base = world->state.directory,
+		.cgroup = world->limits ? cgroup : NULL,
+		.devices = world->devices
+	};
 
 	snprintf(cgroup, sizeof(cgroup), "%s%s", world->cgroup.prefix,
 		container->id);
-	if (!capsid__oci_bundle(&text, world->plan, world->state.directory,
-		    world->limits ? cgroup : NULL))
+	if (!capsid__oci_bundle_write(&text, world->plan, &bundle))
 		return capsid__error_set(err, CAPSID_ENOMEM, "out of memory");
 	return capsid__oci_write(
 		container->directory, "config.json", &text, err);

@@ -21,6 +21,8 @@ struct capsid__oci_world {
 	struct capsid__oci_cgroup cgroup;
 	char *runtime; /* the path */
 	bool limits;   /* by a cgroup */
+	bool bound;    /* the root, see root.h */
+	bool devices;  /* are denied by a cgroup, too */
 	uint64_t made;
 };
 

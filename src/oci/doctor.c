@@ -150,13 +150,17 @@ int capsid__oci_print(const struct capsid__oci_options *options)
 	CAPSID__AUTO(capsid__buf_done) struct capsid__buf text = { 0 };
 	struct capsid__oci_plan plan;
 	int status = prepare(&plan, options);
+	/* names that each run has of its own are given by their sense */
+	struct capsid__oci_bundle bundle = { .base = "/run/capsid/KEEPER",
+		.cgroup = "capsid-KEEPER-CONTAINER",
+		.devices = true };
 	bool ok;
 
 	if (status != 0)
 		return status;
-	/* names that each run has of its own are given by their sense */
-	ok = capsid__oci_bundle(&text, &plan, "/run/capsid/KEEPER",
-		plan.cgroup_off ? NULL : "capsid-KEEPER-CONTAINER");
+	if (plan.cgroup_off)
+		bundle.cgroup = NULL;
+	ok = capsid__oci_bundle_write(&text, &plan, &bundle);
 	ok = ok && fwrite(text.data, 1, text.len, stdout) == text.len &&
 	     fflush(stdout) == 0;
 	capsid__oci_plan_done(&plan);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +31,21 @@ int capsid__oci_read(struct capsid__buf *out, const char *directory,
 	const char *file, capsid_error *err)
 {
 	CAPSID__AUTO(capsid__buf_done) struct capsid__buf path = { 0 };
+	struct stat st;
 	ssize_t n = 0;
 	int fd;
 
 	if (!join(&path, directory, file))
 		return no_memory(err);
-	/* an image's may be a pipe: that is empty */
+	/* an image's may be anything, which must not wait nor start */
 	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return capsid__error_system(err, "cannot read %s", file);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return capsid__error_set(
+			err, CAPSID_ESYS, "%s is not a regular file", file);
+	}
 	do {
 		if (out->len > CAPSID__OCI_FILE_MAX ||
 			!capsid__buf_reserve(out, 65536)) {
@@ -180,32 +185,4 @@ int capsid__oci_places(const char *root, capsid_error *err)
 	if (code == 0)
 		code = capsid__oci_place(root, "/tmp", true, err);
 	return code == 0 ? open_to_all(root, "/tmp", err) : code;
-}
-
-static int remove_one(
-	const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path) != 0 && errno != ENOENT;
-}
-
-/* Directories of an image may be closed to writing even to their owner. */
-static int open_up(
-	const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)at;
-	if (kind == FTW_D || kind == FTW_DNR)
-		(void)chmod(path, (st->st_mode & 07777) | 0700);
-	return 0;
-}
-
-bool capsid__oci_remove(const char *path)
-{
-	if (geteuid() != 0)
-		(void)nftw(path, open_up, 16, FTW_PHYS | FTW_MOUNT);
-	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0)
-		return true;
-	return access(path, F_OK) != 0;
 }

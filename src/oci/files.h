@@ -12,7 +12,7 @@
 /* What an image's descriptions are allowed to be. */
 #define CAPSID__OCI_FILE_MAX ((size_t)4 << 20)
 
-/* Appends the file's text. */
+/* Appends the text of a regular file. */
 int capsid__oci_read(struct capsid__buf *out, const char *directory,
 	const char *file, capsid_error *err);
 /* The whole file, new or replaced. */
@@ -36,8 +36,5 @@ int capsid__oci_place(
 /* Those of every container: /proc, /dev and a /tmp for everybody, whose mode a
  * runtime gives to what it mounts there. */
 int capsid__oci_places(const char *root, capsid_error *err);
-
-/* With everything in it; what is not there is fine. False: something stays. */
-bool capsid__oci_remove(const char *path);
 
 #endif

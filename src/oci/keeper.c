@@ -14,6 +14,7 @@
 #include "oci/container.h"
 #include "oci/files.h"
 #include "oci/image.h"
+#include "oci/root.h"
 #include "oci/runtime.h"
 #include "port/control.h"
 #include "sandbox/report.h"
@@ -246,21 +247,34 @@ static void complain(struct keeper *keeper, const char *text)
 
 static void try_candidates(struct keeper *keeper);
 
+/* Rules for devices are a program for the kernel (bpf) where cgroups are of
+ * version 2, which ordinary users may not load, nor root everywhere. */
+static bool blames_devices(const char *text)
+{
+	return strcasestr(text, "bpf") != NULL ||
+	       strstr(text, "MEMLOCK") != NULL ||
+	       strstr(text, "devices.") != NULL;
+}
+
 /* The candidate that is being tried does not work. `own`: it says so itself,
  * and not a guest, who may not have its limits taken off. */
 static void next_candidate(struct keeper *keeper, const char *text, bool own)
 {
 	struct capsid__oci_world *world = &keeper->world;
 
-	/* without limits it may: then that is all that is wrong */
-	if (own && world->limits && !world->plan->cgroup_required &&
-		strstr(text, "cgroup") != NULL) {
+	/* the root gives none either way, see bind_root */
+	if (own && world->devices && blames_devices(text)) {
+		world->devices = false;
+		/* without limits it may: then that is all that is wrong */
+	} else if (own && world->limits && !world->plan->cgroup_required &&
+		   strstr(text, "cgroup") != NULL) {
 		snprintf(keeper->trial->why_not, sizeof(keeper->trial->why_not),
 			"%s", text);
 		world->limits = false;
 	} else {
 		complain(keeper, text);
 		keeper->candidate++;
+		world->devices = true;
 		world->limits = world->cgroup.why[0] == '\0' &&
 				!world->plan->cgroup_off;
 	}
@@ -576,12 +590,41 @@ static int add_places(const struct capsid__oci_world *world, capsid_error *err)
 	return code;
 }
 
+static const char *root_of(const struct capsid__oci_world *world)
+{
+	return world->plan->rootfs != NULL ? world->plan->rootfs
+					   : world->state.rootfs;
+}
+
+/* An ordinary user's image that we unpacked has no devices: a user can make
+ * none. A directory may hold anything. */
+static int bind_root(
+	struct capsid__oci_world *world, bool entered, capsid_error *err)
+{
+	int code;
+
+	if (!entered && !world->plan->foreign)
+		return 0;
+	if (!entered)
+		return capsid__error_set(err, CAPSID_ESYS,
+			"image \"%.200s\" is a directory, which may hold "
+			"device "
+			"nodes, and this user has no right to a user namespace "
+			"that would take them away: give an OCI image layout, "
+			"or allow user namespaces",
+			world->plan->options->image);
+	code = capsid__oci_harmless(root_of(world), err);
+	world->bound = code == 0;
+	return code;
+}
+
 static int begin(struct keeper *keeper, const struct capsid__oci_plan *plan,
 	capsid_error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN,
 		.data.u64 = CONTROL_EVENT };
 	struct capsid__oci_world *world = &keeper->world;
+	bool entered = false;
 	int code;
 
 	world->plan = plan;
@@ -593,9 +636,13 @@ static int begin(struct keeper *keeper, const struct capsid__oci_plan *plan,
 		(keeper->control >= 0 && epoll_ctl(keeper->epoll, EPOLL_CTL_ADD,
 						 keeper->control, &event) != 0))
 		return capsid__error_system(err, "cannot watch containers");
-	code = capsid__oci_state_open(&world->state, err);
+	code = capsid__oci_enter(&entered, err);
+	if (code == 0)
+		code = capsid__oci_state_open(&world->state, err);
 	if (code == 0)
 		code = add_places(world, err);
+	if (code == 0)
+		code = bind_root(world, entered, err);
 	if (code != 0)
 		return code;
 	if (!plan->cgroup_off)
@@ -604,6 +651,7 @@ static int begin(struct keeper *keeper, const struct capsid__oci_plan *plan,
 		return capsid__error_set(err, CAPSID_ESYS,
 			"the cgroup that is required cannot be made: %s",
 			world->cgroup.why);
+	world->devices = true;
 	world->limits = !plan->cgroup_off && world->cgroup.why[0] == '\0';
 	snprintf(keeper->trial->why_not, sizeof(keeper->trial->why_not), "%s",
 		plan->cgroup_off ? "off" : world->cgroup.why);
@@ -617,6 +665,8 @@ static void end(struct keeper *keeper)
 	free(keeper->containers);
 	free(keeper->world.runtime);
 	capsid__oci_cgroup_close(&keeper->world.cgroup);
+	if (keeper->world.bound)
+		capsid__oci_harmless_undo(root_of(&keeper->world));
 	capsid__oci_state_close(&keeper->world.state);
 	capsid__buf_done(&keeper->complaints);
 	if (keeper->epoll >= 0)

@@ -16,11 +16,15 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <linux/openat2.h>
 
 #define PROCESSES 128
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
@@ -199,33 +203,93 @@ static int default_guest(struct capsid__oci_plan *plan, capsid_error *err)
 							       : no_memory(err);
 }
 
-static bool copy_string(char **out, struct capsid__span token)
+/* CAPSID_ESYS: it is no text that a process could be given. */
+static int copy_string(char **out, struct capsid__span token)
 {
 	CAPSID__AUTO(capsid__buf_done) struct capsid__buf text = { 0 };
 
-	if (capsid__json_kind(token) != '"' ||
-		!capsid__json_unquote(&text, token) ||
+	if (capsid__json_kind(token) != '"')
+		return CAPSID_ESYS;
+	if (!capsid__json_unquote(&text, token) ||
 		!capsid__buf_append_byte(&text, '\0'))
-		return false;
+		return CAPSID_ENOMEM;
+	if (strlen(text.data) + 1 != text.len)
+		return CAPSID_ESYS;
 	*out = capsid__buf_take(&text, NULL);
-	return *out != NULL;
+	return *out != NULL ? 0 : CAPSID_ENOMEM;
 }
 
-static bool copy_list(char ***out, struct capsid__span array)
+static int copy_list(char ***out, struct capsid__span array)
 {
 	struct capsid__json_iter iter;
 	struct capsid__span item;
-	bool ok = true;
+	int code = 0;
 
 	if (!capsid__json_elements(&iter, array))
-		return true;
-	while (ok && capsid__json_next_element(&iter, &item)) {
+		return 0;
+	while (code == 0 && capsid__json_next_element(&iter, &item)) {
 		CAPSID__AUTO_FREE char *text = NULL;
 
-		ok = copy_string(&text, item) &&
-		     capsid__strings_add(out, text, "");
+		code = copy_string(&text, item);
+		if (code == 0 && !capsid__strings_add(out, text, ""))
+			code = CAPSID_ENOMEM;
 	}
-	return ok;
+	return code;
+}
+
+/* Where a path of the image leads within it, as the kernel has it: absolute,
+ * owned. NULL: to no directory. */
+static char *real_directory(const char *rootfs, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	char link[32], base[PATH_MAX], whole[PATH_MAX];
+	int root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	ssize_t before, len = -1;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", root);
+	before = readlink(link, base, sizeof(base));
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && before > 0)
+		len = readlink(link, whole, sizeof(whole) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (root >= 0)
+		close(root);
+	if (len < before || memcmp(whole, base, (size_t)before) != 0)
+		return NULL;
+	whole[len] = '\0';
+	return strdup(len > before ? whole + before : "/");
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+	size_t len = strlen(directory);
+
+	return strncmp(path, directory, len) == 0 &&
+	       (path[len] == '\0' || path[len] == '/');
+}
+
+/* A runtime changes to it when /proc is there, by whatever links: to one that
+ * leads to a descriptor of the runtime, which may be the host's root. So it is
+ * followed before. */
+static int check_directory(struct capsid__oci_plan *plan, capsid_error *err)
+{
+	char *real = real_directory(plan->rootfs, plan->directory);
+
+	if (real == NULL || is_below(real, "/proc") || is_below(real, "/dev")) {
+		free(real);
+		return capsid__error_set(err, CAPSID_ESYS,
+			"image \"%.200s\" has the working directory "
+			"\"%.100s\", "
+			"which is no directory of its own: make it, or set "
+			"another one",
+			plan->options->image, plan->directory);
+	}
+	free(plan->directory);
+	plan->directory = real;
+	return 0;
 }
 
 /* The command, environment and directory that the image asks for, from the
@@ -235,7 +299,6 @@ static int read_image(
 {
 	CAPSID__AUTO(capsid__buf_done) struct capsid__buf text = { 0 };
 	struct capsid__span whole, process = { 0 }, value;
-	bool ok = true;
 	int code = capsid__oci_read(&text, unpacked, "config.json", err);
 
 	if (code != 0)
@@ -243,16 +306,20 @@ static int read_image(
 	whole = (struct capsid__span){ text.data, text.len };
 	if (capsid__json_check(whole, 0, NULL) != 0 ||
 		!capsid__json_get(&process, whole, "process"))
+		code = CAPSID_ESYS;
+	if (code == 0 && capsid__json_get(&value, process, "args"))
+		code = copy_list(&plan->arguments, value);
+	if (code == 0 && capsid__json_get(&value, process, "env"))
+		code = copy_list(&plan->environment, value);
+	if (code == 0 && capsid__json_get(&value, process, "cwd"))
+		code = copy_string(&plan->directory, value);
+	if (code == CAPSID_ENOMEM)
+		return no_memory(err);
+	if (code != 0)
 		return capsid__error_set(err, CAPSID_ESYS,
 			"image \"%.200s\" has a damaged configuration",
 			plan->options->image);
-	if (capsid__json_get(&value, process, "args"))
-		ok = copy_list(&plan->arguments, value);
-	if (ok && capsid__json_get(&value, process, "env"))
-		ok = copy_list(&plan->environment, value);
-	if (ok && capsid__json_get(&value, process, "cwd"))
-		ok = copy_string(&plan->directory, value);
-	return ok ? 0 : no_memory(err);
+	return plan->directory != NULL ? check_directory(plan, err) : 0;
 }
 
 static int from_image(
@@ -275,6 +342,7 @@ static int from_image(
 		plan->rootfs = capsid__buf_take(&at, NULL);
 	} else {
 		plan->rootfs = strdup(options->image);
+		plan->foreign = true;
 	}
 	if (plan->rootfs == NULL)
 		return no_memory(err);

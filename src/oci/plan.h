@@ -46,6 +46,7 @@ struct capsid__oci_plan {
 	uint64_t memory_bytes, processes;
 	uint32_t uid, gid; /* of whoever makes it */
 	bool cgroup_required, cgroup_off;
+	bool foreign; /* the root file system is not one that we unpacked */
 };
 
 /*
@@ -58,15 +59,26 @@ int capsid__oci_plan(struct capsid__oci_plan *out,
 	capsid_error *err);
 void capsid__oci_plan_done(struct capsid__oci_plan *plan);
 
-/* What there is in /dev: of the host's devices, those that give and take
- * nothing. NULL-terminated. */
-extern const char *const capsid__oci_devices[];
+/* The devices of a container: the host's that give and take nothing. The last
+ * one has no name. */
+struct capsid__oci_device {
+	const char *name; /* in /dev */
+	unsigned major, minor;
+};
+extern const struct capsid__oci_device capsid__oci_devices[];
 
-/* config.json. `cgroup`: the container's, as an OCI runtime takes it; NULL:
- * none, and no limits by one. `base`: the directory that has `dev`, places for
- * those devices, and `rootfs`, for a plan that has none. False: no memory. */
-bool capsid__oci_bundle(struct capsid__buf *out,
-	const struct capsid__oci_plan *plan, const char *base,
-	const char *cgroup);
+/* What differs from one container to the next. */
+struct capsid__oci_bundle {
+	const char *base;   /* the directory that has `dev`, places for those
+			     * devices, and `rootfs`, for a plan without one */
+	const char *cgroup; /* as an OCI runtime takes it; NULL: none, and no
+			     * limits by one */
+	bool devices;       /* those above are the only ones allowed */
+};
+
+/* Appends config.json. False: no memory. */
+bool capsid__oci_bundle_write(struct capsid__buf *out,
+	const struct capsid__oci_plan *plan,
+	const struct capsid__oci_bundle *bundle);
 
 #endif

@@ -12,6 +12,7 @@
 #include "oci/files.h"
 #include "oci/plan.h"
 #include "oci/runtime.h"
+#include "oci/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -148,8 +149,10 @@ static int make_devices(
 	CAPSID__AUTO_FREE char *dev = join(state->directory, "dev");
 	int code = dev != NULL ? 0 : no_memory(err);
 
-	for (size_t i = 0; code == 0 && capsid__oci_devices[i] != NULL; i++) {
-		CAPSID__AUTO_FREE char *path = join("", capsid__oci_devices[i]);
+	for (size_t i = 0; code == 0 && capsid__oci_devices[i].name != NULL;
+		i++) {
+		CAPSID__AUTO_FREE char *path =
+			join("", capsid__oci_devices[i].name);
 
 		code = path != NULL ? capsid__oci_place(dev, path, false, err)
 				    : no_memory(err);

@@ -324,7 +324,7 @@ test('an image is unpacked once, whole, by whoever is first', { skip: needsUmoci
 	assert.deepEqual(runs, Array(3).fill('0 wrong\n'))
 	const kept = fs.readdirSync(cache)
 	assert.equal(kept.length, 1)
-	assert.match(kept[0], /^sha256-[0-9a-f]{64}$/)
+	assert.match(kept[0], /^stripped-1-sha256-[0-9a-f]{64}$/)
 	assert.equal(fs.statSync(cache).mode & 0o77, 0)
 	assert.equal(program('return 2', ['--image', layout]).stdout, '2\n')
 })
@@ -342,8 +342,9 @@ test('an image that was tampered with is not used', { skip: needsUmoci }, () => 
 	assert.match(stderr, /cannot be unpacked/)
 	assert.equal(status, 125)
 	/* nothing of it is kept */
-	const name = `sha256-${index.manifests[0].digest.slice(7)}`
-	assert.ok(!fs.existsSync(`${dir}/cache/capsid/${name}`))
+	const kept = fs.readdirSync(`${dir}/cache/capsid`)
+	assert.deepEqual(kept.filter((name) => name.includes(index.manifests[0].digest.slice(7))), [])
+	assert.deepEqual(kept.filter((name) => name.startsWith('partial-')), [])
 })
 
 test('a directory is an image, with its guest where it should be', { skip: needsUmoci }, () => {
@@ -376,16 +377,26 @@ test('an image cannot take the place of another one', { skip: needsUmoci }, () =
 		makeImage(text, (rootfs) => fs.writeFileSync(`${rootfs}/opt/name`, text))
 	)
 	const index = fs.readFileSync(`${bad}/index.json`, 'utf8')
+	const digest = name(bad)
+	const refused = (pattern) => {
+		const { status, stderr } = program('return 1', ['--image', bad])
+		assert.match(stderr, pattern)
+		assert.equal(status, 125)
+	}
+	/* the control: it is an image */
+	assert.equal(program('return 1', ['--image', bad]).stdout, '1\n')
+	/* one digest for us, and another for a reader that ignores the case */
 	fs.writeFileSync(
 		`${bad}/index.json`,
-		/* one digest for us, and another for whoever does not mind the case */
 		index.replace(/"digest":"[^"]*"/, (real) => `"digest":"sha256:${name(good)}",${real.replace('d', 'D')}`)
 	)
-	const { status, stderr } = program('return 1', ['--image', bad])
-	assert.match(stderr, /its index.json names sha256:\w+, and umoci unpacked another one/)
-	assert.equal(status, 125)
+	refused(/bad": blobs\/sha256\/\w+: No such file/)
+	/* a manifest under the name of another one */
+	fs.copyFileSync(`${bad}/blobs/sha256/${digest}`, `${bad}/blobs/sha256/${name(good)}`)
+	refused(/cannot be unpacked: .*digest/)
 	assert.equal(program('return 1', ['--image', good]).stdout, '1\n')
-	assert.equal(fs.readFileSync(`${dir}/cache/capsid/sha256-${name(good)}/rootfs/opt/name`, 'utf8'), 'good')
+	const kept = `${dir}/cache/capsid/stripped-1-sha256-${name(good)}`
+	assert.equal(fs.readFileSync(`${kept}/rootfs/opt/name`, 'utf8'), 'good')
 })
 
 /* A directory with that guest in it. */
@@ -403,7 +414,7 @@ test('a guest cannot have its limits taken off by blaming the cgroup', { skip: n
 		runtime,
 		`#!/bin/sh
 		for i; do case "$i" in */capsid-*/capsid-*) test -f "$i/config.json" &&
-			grep -c '"resources"' "$i/config.json" >>${dir}/counted;; esac; done
+			grep -c '"pids"' "$i/config.json" >>${dir}/counted;; esac; done
 		exec ${real} "$@"\n`,
 		{ mode: 0o755 }
 	)
