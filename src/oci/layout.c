@@ -100,11 +100,18 @@ static int choose(
 		!capsid__json_elements(&iter, list))
 		return damaged(image, "index.json", err);
 	while (!latest && capsid__json_next_element(&iter, &item)) {
+		CAPSID__AUTO(capsid__oci_layout_done)
+		struct capsid__oci_layout found = { 0 };
+		struct capsid__oci_layout before = *out;
+
 		if (!capsid__json_get(&notes, item, "annotations") ||
-			!take(&tag, notes, REF) || !take_descriptor(out, item))
+			!take(&tag, notes, REF) ||
+			!take_descriptor(&found, item))
 			continue;
 		count++;
 		latest = strcmp(tag.data, "latest") == 0;
+		*out = found;
+		found = before;
 	}
 	if (count == 0)
 		return capsid__error_set(err, CAPSID_ESYS,

@@ -523,8 +523,10 @@ struct capsid__strip_box {
 	atomic_bool stopped;
 };
 
-int capsid__strip_pool_new(struct capsid__strip_pool **out, capsid_error *err)
+int capsid__strip_pool_new(
+	struct capsid__strip_pool **out, int64_t memory_mb, capsid_error *err)
 {
+	(void)memory_mb;
 	(void)err;
 	*out = calloc(1, sizeof(**out));
 	return *out != NULL ? 0 : CAPSID_ENOMEM;
