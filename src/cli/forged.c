@@ -113,19 +113,57 @@ bool capsid__cli_ends_line(const char *text, size_t len, size_t *step)
 	return is_line_end(code);
 }
 
-/* A terminal's command, as for a color, is not drawn: its length behind the
- * escape character at `text`, which begins it. */
-static size_t command_length(uint32_t code, const char *text, size_t len)
+static size_t run_of(const char *text, size_t len, char first, char last)
 {
 	size_t at = 0;
 
-	if (code == 0x1B && len > 0 && text[0] == '[')
-		at = 1;
-	else if (code != 0x9B)
-		return 0;
-	while (at < len && text[at] >= 0x20 && text[at] < 0x40)
+	while (at < len && text[at] >= first && text[at] <= last)
 		at++;
-	return at < len && text[at] >= 0x40 && text[at] < 0x7F ? at + 1 : at;
+	return at;
+}
+
+/* Up to the end of a title and the like, which BEL or ESC \ ends; or of the
+ * line. */
+static size_t string_length(const char *text, size_t len)
+{
+	for (size_t at = 0, step; at < len; at += step) {
+		if (text[at] == '\a')
+			return at + 1;
+		if (text[at] == '\x1b' && at + 1 < len && text[at + 1] == '\\')
+			return at + 2;
+		if (capsid__cli_ends_line(text + at, len - at, &step))
+			return at;
+	}
+	return len;
+}
+
+/* A terminal's command, as for a color, is not drawn: its length behind the
+ * control character that begins it (ECMA-48). */
+static size_t command_length(uint32_t code, const char *text, size_t len)
+{
+	char kind = len > 0 ? text[0] : '\0';
+	size_t at = 0;
+
+	if (code == 0x1B && kind >= 0x40 && kind <= 0x5F) {
+		code = (uint32_t)kind + 0x40; /* the same in one character */
+		at = 1;
+	}
+	switch (code) {
+	case 0x9B:
+		at += run_of(text + at, len - at, ' ', '?');
+		return at + (at < len && text[at] >= '@' && text[at] <= '~');
+	case 0x90:
+	case 0x98:
+	case 0x9D:
+	case 0x9E:
+	case 0x9F:
+		return at + string_length(text + at, len - at);
+	case 0x1B:
+		at = run_of(text, len, ' ', '/');
+		return at + (at < len && text[at] >= '0' && text[at] <= '~');
+	default:
+		return at;
+	}
 }
 
 /* Past what is not drawn, and spaces if `spaces`; never past a line's end. */
@@ -147,7 +185,7 @@ static size_t skip(const char *text, size_t len, bool spaces)
 	return at;
 }
 
-size_t capsid__cli_forged(const char *text, size_t len)
+static size_t match(const char *text, size_t len, bool past_undrawn)
 {
 	size_t at = 0;
 
@@ -155,7 +193,7 @@ size_t capsid__cli_forged(const char *text, size_t len)
 		uint32_t code;
 		size_t step;
 
-		if (i > 0)
+		if (i > 0 && past_undrawn)
 			at += skip(text + at, len - at, false);
 		if (at == len)
 			return 0;
@@ -169,10 +207,15 @@ size_t capsid__cli_forged(const char *text, size_t len)
 	return 0;
 }
 
+size_t capsid__cli_forged(const char *text, size_t len)
+{
+	return match(text, len, false);
+}
+
 size_t capsid__cli_forged_line(const char *text, size_t len)
 {
 	size_t front = skip(text, len, true);
-	size_t colon = capsid__cli_forged(text + front, len - front);
+	size_t colon = match(text + front, len - front, true);
 
 	return colon != 0 ? front + colon : 0;
 }

@@ -10,10 +10,12 @@
 #include <stddef.h>
 
 /* How many bytes are in front of the colon, if the text begins with what a
- * person or a script reads as `capsid:`; else 0. */
+ * person or a script reads as `capsid:`; else 0. For a text that is shown with
+ * escapes. */
 size_t capsid__cli_forged(const char *text, size_t len);
 
-/* The same behind any space in front. */
+/* The same for a line that is written as it is: behind spaces, and with what is
+ * not drawn anywhere. Takes time with the line's length. */
 size_t capsid__cli_forged_line(const char *text, size_t len);
 
 /* Whether a line begins behind the character, for whoever reads lines: CR, the
