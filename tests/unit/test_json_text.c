@@ -147,6 +147,9 @@ static void bad_utf8_becomes_one_mark_a_part(void **state)
 	QUOTED("\xe0\x80\x80", "\"" MARK MARK MARK "\"");
 	QUOTED("\xf1\x80\x80\xe1\x80\xc2", "\"" MARK MARK MARK "\"");
 	QUOTED("\xf4\x90\x80\x80", "\"" MARK MARK MARK MARK "\"");
+	/* what begins no character of Unicode, whatever follows */
+	QUOTED("\xf5\x80\x80\x80", "\"" MARK MARK MARK MARK "\"");
+	QUOTED("\xf7\xbf\xbf\xbf", "\"" MARK MARK MARK MARK "\"");
 	QUOTED("\x80\xbf", "\"" MARK MARK "\"");
 	/* Surrogates in three bytes keep their value; a pair is one again. */
 	QUOTED("\xed\xa0\x80", "\"\\ud800\"");

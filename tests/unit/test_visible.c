@@ -108,6 +108,8 @@ static void every_character_is_one_or_the_other(void **state)
 
 		assert_int_equal(capsid__visible_read(&read, text, len), len);
 		assert_int_equal(read, code);
+		assert_int_equal(capsid__utf8_valid(text, len, NULL),
+			code < 0xD800 || code > 0xDFFF);
 		assert_true(capsid__visible_append(
 			&out, text, len, CAPSID__VISIBLE_LINE));
 		assert_true(capsid__utf8_valid(out.data, out.len, NULL));
