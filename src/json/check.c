@@ -17,6 +17,10 @@
 
 #define LOCAL_WORDS 16
 
+/* How far the check goes between two looks at `cancel`. */
+#define LOOK_BYTES ((size_t)64 << 10)
+#define LOOK_VALUES 4096
+
 struct levels {
 	size_t depth;
 	size_t cap; /* words */
@@ -29,6 +33,9 @@ struct scan {
 	const capsid__byte *start;
 	const capsid__byte *end;
 	bool compact;
+	struct capsid__json_bounds *bounds;
+	const capsid__byte *next_look; /* at `cancel` */
+	uint64_t values, max_values;
 	struct capsid__json_fault fault;
 	struct levels levels;
 };
@@ -39,6 +46,17 @@ static const capsid__byte *fail(
 	s->fault.kind = kind;
 	s->fault.offset = (size_t)(at - s->start);
 	return NULL;
+}
+
+/* True: the check was cancelled. Else the next look is LOOK_BYTES away. */
+static bool is_cancelled(struct scan *s, const capsid__byte *p)
+{
+	const atomic_bool *cancel = s->bounds->cancel;
+
+	s->next_look =
+		(size_t)(s->end - p) > LOOK_BYTES ? p + LOOK_BYTES : s->end;
+	return cancel != NULL &&
+	       atomic_load_explicit(cancel, memory_order_relaxed);
 }
 
 /* p is where something else had to stand: says why it does not. */
@@ -148,9 +166,13 @@ static inline const capsid__byte *scan_string(
 	struct scan *s, const capsid__byte *p)
 {
 	while (p != NULL) {
-		p = capsid__json_plain(p, s->end);
+		if (p >= s->next_look && is_cancelled(s, p))
+			return fail(s, CAPSID__JSON_STOPPED, p);
+		p = capsid__json_plain(p, s->next_look);
 		if (p == s->end)
 			return fail(s, CAPSID__JSON_END, p);
+		if (p == s->next_look)
+			continue;
 		if (*p == '"')
 			return p + 1;
 		if (*p == '\\')
@@ -308,6 +330,11 @@ static const capsid__byte *scan_value(struct scan *s, const capsid__byte *p)
 
 		if (p == s->end)
 			return fail(s, CAPSID__JSON_END, p);
+		if (++s->values > s->max_values)
+			return fail(s, CAPSID__JSON_VALUES, p);
+		if ((p >= s->next_look || s->values % LOOK_VALUES == 0) &&
+			is_cancelled(s, p))
+			return fail(s, CAPSID__JSON_STOPPED, p);
 		if (*p == '{' || *p == '[')
 			p = scan_open(&inside, s, p);
 		else
@@ -322,12 +349,24 @@ static const capsid__byte *scan_value(struct scan *s, const capsid__byte *p)
 int capsid__json_check(struct capsid__span text, uint32_t flags,
 	struct capsid__json_fault *fault)
 {
+	return capsid__json_check_within(text, flags, NULL, fault);
+}
+
+int capsid__json_check_within(struct capsid__span text, uint32_t flags,
+	struct capsid__json_bounds *bounds, struct capsid__json_fault *fault)
+{
+	struct capsid__json_bounds none = { 0 };
 	struct scan s;
 	const capsid__byte *p;
 
 	s.start = (const capsid__byte *)(text.len != 0 ? text.text : "");
 	s.end = s.start + text.len;
 	s.compact = (flags & CAPSID__JSON_COMPACT) != 0;
+	s.bounds = bounds != NULL ? bounds : &none;
+	s.max_values = s.bounds->max_values != 0 ? s.bounds->max_values
+						 : UINT64_MAX;
+	s.next_look = s.start;
+	s.values = 0;
 	s.fault.kind = CAPSID__JSON_NONE;
 	s.levels.depth = 0;
 	s.levels.cap = LOCAL_WORDS;
@@ -335,6 +374,7 @@ int capsid__json_check(struct capsid__span text, uint32_t flags,
 	s.levels.heap = NULL;
 	p = scan_value(&s, skip_space(&s, s.start));
 	free(s.levels.heap);
+	s.bounds->values = s.values;
 	if (p != NULL) {
 		p = skip_space(&s, p);
 		if (p != s.end)
@@ -375,6 +415,10 @@ const char *capsid__json_fault_text(int kind)
 		return "a number that a double cannot hold";
 	case CAPSID__JSON_NEGATIVE_ZERO:
 		return "negative zero";
+	case CAPSID__JSON_VALUES:
+		return "one value more than are allowed";
+	case CAPSID__JSON_STOPPED:
+		return "not checked to its end";
 	default:
 		return "lossless JSON";
 	}

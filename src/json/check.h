@@ -7,6 +7,7 @@
 #ifndef CAPSID_JSON_CHECK_H
 #define CAPSID_JSON_CHECK_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ enum capsid__json_fault_kind {
 	CAPSID__JSON_UTF8,
 	CAPSID__JSON_NUMBER,
 	CAPSID__JSON_NEGATIVE_ZERO,
+	CAPSID__JSON_VALUES,  /* more values than the bounds allow */
+	CAPSID__JSON_STOPPED, /* the check was cancelled */
 };
 
 struct capsid__json_fault {
@@ -47,6 +50,20 @@ struct capsid__json_fault {
  */
 int capsid__json_check(struct capsid__span text, uint32_t flags,
 	struct capsid__json_fault *fault);
+
+/* What a check of hostile text may cost. A zeroed struct sets no bounds. */
+struct capsid__json_bounds {
+	/* Read at least once every 64 KiB and every 4,096 values; true ends the
+	 * check. NULL: it always runs to its end. */
+	const atomic_bool *cancel;
+	uint64_t max_values; /* scalars, arrays and objects; 0: no limit */
+	uint64_t values;     /* out: how many were found */
+};
+
+/* The same within bounds, which may be NULL: a text that exceeds them fails
+ * with CAPSID__JSON_VALUES or CAPSID__JSON_STOPPED. */
+int capsid__json_check_within(struct capsid__span text, uint32_t flags,
+	struct capsid__json_bounds *bounds, struct capsid__json_fault *fault);
 
 /* "negative zero": a noun phrase, to stand behind "$.path is ". */
 const char *capsid__json_fault_text(int kind);
