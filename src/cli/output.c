@@ -163,12 +163,16 @@ int capsid__cli_print(
 /* Without the beginning of a character whose end was cut off. */
 static size_t whole_characters(const char *text, size_t len)
 {
-	size_t at = len;
+	for (size_t back = 1; back < 4 && back <= len; back++) {
+		const char *at = text + len - back;
+		uint32_t code;
 
-	while (at > 0 && len - at < 3 &&
-		((unsigned char)text[at - 1] & 0xC0) == 0x80)
-		at--;
-	return at > 0 && (unsigned char)text[at - 1] >= 0xC0 ? at - 1 : len;
+		if (((unsigned char)*at & 0xC0) == 0x80)
+			continue;
+		(void)capsid__visible_read(&code, at, back);
+		return code >= CAPSID__VISIBLE_BYTE ? len - back : len;
+	}
+	return len;
 }
 
 /* `capsid: ` and one line of text. */

@@ -215,6 +215,9 @@ test('names of files, options and functions stay in the one line of their messag
 	one(shell('"$CAPSID" run "$(printf "/no/\\377\\303")"'), 'cannot read /no/\\xff\\xc3: No such file or directory')
 	const long = run(['run', `/${'é'.repeat(700)}`]).stderr
 	assert.match(long, /^capsid: cannot read \/é+(\\xc3)?: File name too long\n$/)
+	/* a message that is cut, at every place in a character */
+	for (const front of ['', 'x', 'xx', 'xxx', 'xxxx', 'xxxxx', 'xxxxxx'])
+		assert.match(run([front + '€😀'.repeat(300)]).stderr, /^capsid: unknown command "x*(€😀)*€?; try 'capsid --help'\n$/u)
 })
 
 test('doctor keeps names and reasons in their lines', (t) => {
