@@ -7,11 +7,11 @@
 #ifndef CAPSID_CLI_CLI_H
 #define CAPSID_CLI_CLI_H
 
+#include "base/visible.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct capsid__buf;
 
 enum capsid__cli_status {
 	CAPSID__CLI_OK = 0,
@@ -81,9 +81,22 @@ const char *capsid__cli_help(const char *topic);
  * is the exit status. */
 int capsid__cli_input_read(struct capsid__buf *text, const char *file);
 
-/* output.c. A text is made harmless when the stream is a terminal; `JSON`
- * keeps it valid JSON. */
-enum capsid__cli_style { CAPSID__CLI_PLAIN, CAPSID__CLI_JSON };
+/* output.c. What kind of text is written. A terminal gets all but our own with
+ * escapes for what moves, reorders or hides (base/visible.h) and for the colon
+ * of `capsid:` anywhere (cli/forged.h), since it breaks lines where it likes.
+ * Elsewhere a text is written as it is, but for lines of logs that look like
+ * ours. */
+enum capsid__cli_style {
+	CAPSID__CLI_OWN,    /* ours, or made with capsid__cli_show */
+	CAPSID__CLI_LOG,    /* a program's, on standard error */
+	CAPSID__CLI_SOURCE, /* a program */
+	CAPSID__CLI_JSON,   /* stays the same JSON */
+};
+
+/* Appends a text from elsewhere as a terminal would get it, to be part of a
+ * text of our own. False: no memory. */
+bool capsid__cli_show(struct capsid__buf *out, const char *text, size_t len,
+	enum capsid__visible_style style);
 
 /* Makes sure that 0, 1 and 2 are taken, so that no pipe becomes one of them,
  * and that writing to a closed pipe is an error and not a signal. */

@@ -29,14 +29,20 @@ static int out_of_memory(void)
 	return CAPSID__CLI_HOST;
 }
 
-static int print(struct capsid__buf *text, bool ok)
+static int print(struct capsid__buf *text, bool ok, bool json)
 {
-	int status =
-		ok ? capsid__cli_print(text->data, text->len, CAPSID__CLI_PLAIN)
-		   : out_of_memory();
+	int status = ok ? capsid__cli_print(text->data, text->len,
+				  json ? CAPSID__CLI_JSON : CAPSID__CLI_OWN)
+			: out_of_memory();
 
 	capsid__buf_done(text);
 	return status;
+}
+
+/* A name or a message that is not ours. */
+static bool show(struct capsid__buf *out, const char *text)
+{
+	return capsid__cli_show(out, text, strlen(text), CAPSID__VISIBLE_LINE);
 }
 
 /* A cgroup is made by the host and not by the zygote: it is tried here. */
@@ -118,9 +124,10 @@ static bool text_line(struct capsid__buf *out, const struct findings *findings,
 	char why[300];
 
 	detail(why, sizeof(why), findings, layer);
-	if (!capsid__buf_printf(out, "%-8s %-13s %-9s %s",
+	if (!capsid__buf_printf(out, "%-8s %-13s %-9s ",
 		    state_name(findings, layer), capsid__layer_name(layer),
-		    capsid__level_name(findings->plan->levels.of[layer]), why))
+		    capsid__level_name(findings->plan->levels.of[layer])) ||
+		!show(out, why))
 		return false;
 	if (missing(findings, layer) &&
 		!capsid__buf_printf(out, "; to do: %s",
@@ -136,15 +143,17 @@ static int print_text(const struct findings *findings)
 	bool ok = true;
 
 	if (findings->note != NULL)
-		ok = capsid__buf_printf(
-			&out, "missing  python: %s\n", findings->note);
+		ok = capsid__buf_append_text(&out, "missing  python: ") &&
+		     show(&out, findings->note) &&
+		     capsid__buf_append_byte(&out, '\n');
 	for (int i = 0; ok && i < CAPSID__LAYERS; i++)
 		ok = text_line(&out, findings, (enum capsid__layer)i);
-	ok = ok && capsid__buf_printf(&out, "isolation process, %s: %s\n",
-			   findings->plan->language,
-			   complete(findings) ? "every required layer is there"
-					      : "a required layer is missing");
-	return print(&out, ok);
+	ok = ok && capsid__buf_append_text(&out, "isolation process, ") &&
+	     show(&out, findings->plan->language) &&
+	     capsid__buf_printf(&out, ": %s\n",
+		     complete(findings) ? "every required layer is there"
+					: "a required layer is missing");
+	return print(&out, ok, false);
 }
 
 static bool member(struct capsid__buf *out, const char *name, const char *text)
@@ -185,7 +194,7 @@ static int print_json(const struct findings *findings)
 		ok = (i == 0 || capsid__buf_append_byte(&out, ',')) &&
 		     json_layer(&out, findings, (enum capsid__layer)i);
 	ok = ok && capsid__buf_append_text(&out, "]}\n");
-	return print(&out, ok);
+	return print(&out, ok, true);
 }
 
 static int print_plan(const struct capsid__sandbox_plan *plan, bool json)
@@ -193,7 +202,7 @@ static int print_plan(const struct capsid__sandbox_plan *plan, bool json)
 	struct capsid__buf out = { 0 };
 	bool ok = capsid__sandbox_plan_print(&out, plan, json);
 
-	return print(&out, ok);
+	return print(&out, ok, json);
 }
 
 static int diagnose(const struct capsid__cli_options *options,

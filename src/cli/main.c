@@ -25,7 +25,7 @@ static int print_help(const char *topic)
 	if (text == NULL)
 		return capsid__cli_usage(
 			NULL, "no help on \"%s\": no such command", topic);
-	return capsid__cli_print(text, strlen(text), CAPSID__CLI_PLAIN);
+	return capsid__cli_print(text, strlen(text), CAPSID__CLI_OWN);
 }
 
 static int help(int argc, char **argv)
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		return print_help(NULL);
 	if (strcmp(name, "--version") == 0)
 		return capsid__cli_print(
-			version, strlen(version), CAPSID__CLI_PLAIN);
+			version, strlen(version), CAPSID__CLI_OWN);
 	if (name[0] == '-')
 		return capsid__cli_usage(NULL, "unknown option \"%s\"", name);
 	return capsid__cli_usage(NULL, "unknown command \"%s\"", name);

@@ -1,11 +1,12 @@
 /*
  * The two streams. Every write is complete or reported; nothing is buffered.
- * What a program printed reaches a terminal only with its control characters
- * made visible: it must not move the cursor, set titles or paste.
+ * A text from elsewhere reaches a terminal only with what moves, reorders or
+ * hides made visible, and nowhere as a line of our own.
  */
 #include "cli/cli.h"
 
-#include "base/buf.h"
+#include "base/visible.h"
+#include "cli/forged.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,69 +52,101 @@ static bool write_all(int fd, const char *data, size_t len)
 	return true;
 }
 
-/* Bytes of the control character at `text`, 0 if it is an ordinary one. C1
- * are two bytes in UTF-8. */
-static size_t control_length(const unsigned char *text, size_t len)
+bool capsid__cli_show(struct capsid__buf *out, const char *text, size_t len,
+	enum capsid__visible_style style)
 {
-	if (text[0] == '\n' || text[0] == '\t')
-		return 0;
-	if (text[0] < 0x20 || text[0] == 0x7F)
-		return 1;
-	if (len > 1 && text[0] == 0xC2 && text[1] >= 0x80 && text[1] <= 0x9F)
-		return 2;
-	return 0;
+	size_t from = 0, step;
+
+	for (size_t at = 0; at < len; at += step) {
+		size_t colon = capsid__cli_forged(text + at, len - at);
+		uint32_t code;
+
+		step = capsid__visible_read(&code, text + at, len - at);
+		if (colon == 0)
+			continue;
+		at += colon;
+		step = capsid__visible_read(&code, text + at, len - at);
+		if (!capsid__visible_append(
+			    out, text + from, at - from, style) ||
+			!capsid__visible_escape(
+				out, code, style == CAPSID__VISIBLE_JSON))
+			return false;
+		from = at + step;
+	}
+	return capsid__visible_append(out, text + from, len - from, style);
 }
 
-static bool append_harmless(struct capsid__buf *out, const char *text,
-	size_t len, enum capsid__cli_style style)
+/* The colon of the first line that looks like ours; `len`: there is none. */
+static size_t find_forged(const char *text, size_t len)
 {
-	const unsigned char *at = (const unsigned char *)text;
-	const char *format = style == CAPSID__CLI_JSON ? "\\u%04x" : "\\x%02x";
+	bool begins = true;
 
+	for (size_t at = 0, step; at < len; at += step) {
+		size_t colon =
+			begins ? capsid__cli_forged_line(text + at, len - at)
+			       : 0;
+
+		if (colon != 0)
+			return at + colon;
+		begins = capsid__cli_ends_line(text + at, len - at, &step);
+	}
+	return len;
+}
+
+/* As it is, but for the colons of such lines. */
+static bool append_log(struct capsid__buf *out, const char *text, size_t len)
+{
 	while (len > 0) {
-		size_t control = control_length(at, len);
-		bool ok;
+		size_t at = find_forged(text, len), step = 0;
+		uint32_t code;
 
-		if (control == 0) {
-			ok = capsid__buf_append_byte(out, (char)*at);
-			control = 1;
-		} else {
-			ok = capsid__buf_printf(out, format, at[control - 1]);
-		}
-		if (!ok)
+		if (!capsid__buf_append(out, text, at))
 			return false;
-		at += control;
-		len -= control;
+		if (at < len) {
+			step = capsid__visible_read(&code, text + at, len - at);
+			if (!capsid__visible_escape(out, code, false))
+				return false;
+		}
+		text += at + step;
+		len -= at + step;
 	}
 	return true;
+}
+
+/* As the stream is to have it; *changed: it is in `out`, else as it was. */
+static bool adapt(struct capsid__buf *out, bool *changed, int fd,
+	const char *text, size_t len, enum capsid__cli_style style)
+{
+	*changed = style != CAPSID__CLI_OWN && isatty(fd);
+	if (*changed)
+		return capsid__cli_show(out, text, len,
+			style == CAPSID__CLI_JSON ? CAPSID__VISIBLE_JSON
+						  : CAPSID__VISIBLE_LINES);
+	*changed = style == CAPSID__CLI_LOG && find_forged(text, len) < len;
+	return !*changed || append_log(out, text, len);
 }
 
 bool capsid__cli_write_line(
 	int fd, const char *text, size_t len, enum capsid__cli_style style)
 {
-	struct capsid__buf harmless = { 0 };
+	struct capsid__buf out = { 0 };
 	bool newline = len == 0 || text[len - 1] != '\n';
-	bool ok;
+	bool changed, ok = adapt(&out, &changed, fd, text, len, style);
 
-	if (isatty(fd)) {
-		ok = append_harmless(&harmless, text, len, style);
-		text = harmless.data;
-		len = harmless.len;
-	} else if (newline && len < 4096) {
-		/* One write, so that lines of two writers do not mix. */
-		ok = capsid__buf_append(&harmless, text, len) &&
-		     capsid__buf_append_byte(&harmless, '\n');
-		text = harmless.data;
-		len = harmless.len;
+	/* One write, so that lines of two writers do not mix. */
+	if (ok && newline && (changed || len < 4096)) {
+		ok = (changed || capsid__buf_append(&out, text, len)) &&
+		     capsid__buf_append_byte(&out, '\n');
+		changed = true;
 		newline = false;
-	} else {
-		ok = true;
 	}
 	if (!ok)
 		errno = ENOMEM;
-	ok = ok && write_all(fd, text, len) &&
+	ok = ok &&
+	     write_all(
+		     fd, changed ? out.data : text, changed ? out.len : len) &&
 	     (!newline || write_all(fd, "\n", 1));
-	capsid__buf_done(&harmless);
+	capsid__buf_done(&out);
 	return ok;
 }
 
@@ -127,20 +160,35 @@ int capsid__cli_print(
 	return CAPSID__CLI_HOST;
 }
 
+/* Without the beginning of a character whose end was cut off. */
+static size_t whole_characters(const char *text, size_t len)
+{
+	for (size_t back = 1; back < 4 && back <= len; back++) {
+		const char *at = text + len - back;
+		uint32_t code;
+
+		if (((unsigned char)*at & 0xC0) == 0x80)
+			continue;
+		(void)capsid__visible_read(&code, at, back);
+		return code >= CAPSID__VISIBLE_BYTE ? len - back : len;
+	}
+	return len;
+}
+
 /* `capsid: ` and one line of text. */
 static void complain(const char *hint, const char *format, va_list args)
 {
 	struct capsid__buf line = { 0 };
 	char text[1024];
+	size_t len = (size_t)vsnprintf(text, sizeof(text), format, args);
 
-	vsnprintf(text, sizeof(text), format, args);
-	for (char *at = text; *at != '\0'; at++) {
-		if (*at == '\n' || *at == '\r')
-			*at = ' ';
-	}
-	if (capsid__buf_printf(&line, "capsid: %s%s", text, hint))
+	if (len >= sizeof(text))
+		len = whole_characters(text, sizeof(text) - 1);
+	if (capsid__buf_append_text(&line, "capsid: ") &&
+		capsid__cli_show(&line, text, len, CAPSID__VISIBLE_LINE) &&
+		capsid__buf_append_text(&line, hint))
 		(void)capsid__cli_write_line(
-			STDERR_FILENO, line.data, line.len, CAPSID__CLI_PLAIN);
+			STDERR_FILENO, line.data, line.len, CAPSID__CLI_OWN);
 	capsid__buf_done(&line);
 }
 

@@ -34,11 +34,11 @@ struct session {
 	capsid_runtime *runtime;
 };
 
-static void print_log(struct logs *logs, const char *text, size_t len)
+static void print_line(struct logs *logs, const char *text, size_t len,
+	enum capsid__cli_style style)
 {
 	/* EBADF: the caller closed the stream because it wants no logs. */
-	if (!capsid__cli_write_line(
-		    STDERR_FILENO, text, len, CAPSID__CLI_PLAIN) &&
+	if (!capsid__cli_write_line(STDERR_FILENO, text, len, style) &&
 		errno != EBADF && logs->failure == 0)
 		logs->failure = errno;
 }
@@ -50,7 +50,7 @@ static void on_log(const char *text, size_t len, void *payload)
 
 	logs->streamed++;
 	if (!logs->quiet)
-		print_log(logs, text, len);
+		print_line(logs, text, len, CAPSID__CLI_LOG);
 }
 
 /* A host that failed, or was misused by our own caller. */
@@ -214,7 +214,8 @@ static int report_json(capsid_result *result)
 	return printed != CAPSID__CLI_OK ? printed : status_of(result);
 }
 
-/* `capsid: KIND: MESSAGE`; a stack's lines stay lines. */
+/* `capsid: KIND: MESSAGE`; a stack's lines stay lines, and none of them looks
+ * like one of ours. */
 static int report_failure(struct logs *logs, const capsid_result *result)
 {
 	struct capsid__buf text = { 0 };
@@ -223,12 +224,12 @@ static int report_failure(struct logs *logs, const capsid_result *result)
 
 	if (!capsid__buf_printf(
 		    &text, "capsid: %s: ", capsid_result_error_kind(result)) ||
-		!capsid__buf_append(&text, message, len)) {
+		!capsid__cli_show(&text, message, len, CAPSID__VISIBLE_LINES)) {
 		capsid__buf_done(&text);
 		capsid__cli_complain("out of memory");
 		return CAPSID__CLI_HOST;
 	}
-	print_log(logs, text.data, text.len);
+	print_line(logs, text.data, text.len, CAPSID__CLI_OWN);
 	capsid__buf_done(&text);
 	return status_of(result);
 }
@@ -245,7 +246,7 @@ static int report(struct logs *logs, capsid_result *result)
 		const char *text = capsid_result_log(result, i, &len);
 
 		if (text != NULL)
-			print_log(logs, text, len);
+			print_line(logs, text, len, CAPSID__CLI_LOG);
 	}
 	value = capsid_result_value(result, &len);
 	if (capsid_result_error_kind(result) != NULL)

@@ -32,7 +32,7 @@ int capsid__cli_strip(const struct capsid__cli_options *options)
 		status = refuse(&err);
 	/* An empty program has no line to end. */
 	if (status == 0 && len > 0)
-		status = capsid__cli_print(text, len, CAPSID__CLI_PLAIN);
+		status = capsid__cli_print(text, len, CAPSID__CLI_SOURCE);
 	free(text);
 	capsid__buf_done(&source);
 	return status;

@@ -5,7 +5,7 @@
 #include "oci/doctor.h"
 
 #include "base/auto.h"
-#include "base/buf.h"
+#include "base/visible.h"
 #include "oci/image.h"
 #include "oci/keeper.h"
 #include "oci/runtime.h"
@@ -19,9 +19,27 @@
 #define STATUS_USAGE 2
 #define STATUS_HOST 125
 
+/* A name or a message as one line that hides nothing; the caller's. */
+static char *shown(const char *text)
+{
+	CAPSID__AUTO(capsid__buf_done) struct capsid__buf line = { 0 };
+
+	return capsid__visible_append(
+		       &line, text, strlen(text), CAPSID__VISIBLE_LINE)
+		       ? capsid__buf_take(&line, NULL)
+		       : NULL;
+}
+
+static const char *or_none(const char *text)
+{
+	return text != NULL ? text : "(out of memory)";
+}
+
 static int complain(const char *text)
 {
-	fprintf(stderr, "capsid: %s\n", text);
+	CAPSID__AUTO_FREE char *line = shown(text);
+
+	fprintf(stderr, "capsid: %s\n", or_none(line));
 	return STATUS_HOST;
 }
 
@@ -44,16 +62,22 @@ static int prepare(
 
 static void text_line(const char *name, const struct capsid__oci_trial *trial)
 {
+	CAPSID__AUTO_FREE char *runtime = shown(name);
+	CAPSID__AUTO_FREE char *failure = shown(trial->failure);
+	CAPSID__AUTO_FREE char *path = shown(trial->path);
+	CAPSID__AUTO_FREE char *why = shown(trial->why_not);
+
 	if (trial->failure[0] != '\0')
-		printf("missing  %-13s %s\n", name, trial->failure);
+		printf("missing  %-13s %s\n", or_none(runtime),
+			or_none(failure));
 	else if (trial->limits)
 		printf("ok       %-13s %s, with limits on memory, processes "
 		       "and CPU\n",
-			name, trial->path);
+			or_none(runtime), or_none(path));
 	else
 		printf("ok       %-13s %s, without a cgroup's limits: %s; to "
 		       "do: %s\n",
-			name, trial->path, trial->why_not,
+			or_none(runtime), or_none(path), or_none(why),
 			capsid__oci_remedy(name, "cgroup"));
 }
 
@@ -99,6 +123,15 @@ static bool print_json(const struct capsid__oci_options *options,
 	return ok;
 }
 
+static void print_use(const char *language, const char *first)
+{
+	CAPSID__AUTO_FREE char *of = shown(language);
+	CAPSID__AUTO_FREE char *runtime = shown(first != NULL ? first : "");
+
+	printf("isolation container, %s: %s%s\n", or_none(of), or_none(runtime),
+		first != NULL ? " is used" : "no OCI runtime works here");
+}
+
 int capsid__oci_doctor(const struct capsid__oci_options *options, bool json)
 {
 	const char *const named[] = { options->runtime, NULL };
@@ -133,12 +166,8 @@ int capsid__oci_doctor(const struct capsid__oci_options *options, bool json)
 	}
 	if (json)
 		ok = ok && print_json(options, first, &items);
-	else if (first != NULL)
-		printf("isolation container, %s: %s is used\n",
-			options->language, first);
 	else
-		printf("isolation container, %s: no OCI runtime works here\n",
-			options->language);
+		print_use(options->language, first);
 	capsid__oci_plan_done(&plan);
 	if (!ok || fflush(stdout) != 0)
 		return complain("cannot print what was found");

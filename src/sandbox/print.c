@@ -2,11 +2,19 @@
  * A plan, for a person and as JSON. Every field that is applied is printed.
  */
 #include "json/print.h"
+#include "base/visible.h"
 #include "sandbox/plan.h"
 #include "sandbox/seccomp.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* A name on a line of its own, which it cannot leave. */
+static void add_name(struct capsid__print *print, const char *name)
+{
+	print->ok = print->ok && capsid__visible_append(print->out, name,
+					 strlen(name), CAPSID__VISIBLE_LINE);
+}
 
 static void layers(
 	struct capsid__print *print, const struct capsid__sandbox_plan *plan)
@@ -41,8 +49,9 @@ static void files(
 			CAPSID__ADD(print, "%s", i == 0 ? "" : ",");
 			capsid__print_quote(print, plan->mounts[i].path);
 		} else {
-			CAPSID__ADD(print, "  read-only     %s\n",
-				plan->mounts[i].path);
+			CAPSID__ADD(print, "  read-only     ");
+			add_name(print, plan->mounts[i].path);
+			CAPSID__ADD(print, "\n");
 		}
 	}
 	CAPSID__ADD(print, print->json ? "]" : "");
@@ -161,8 +170,8 @@ bool capsid__sandbox_plan_print(struct capsid__buf *out,
 		capsid__print_quote(&print, plan->language);
 		CAPSID__ADD(&print, ",\"id\":%d", CAPSID__SANDBOX_ID);
 	} else {
-		CAPSID__ADD(&print, "%s, as id %d\n", plan->language,
-			CAPSID__SANDBOX_ID);
+		add_name(&print, plan->language);
+		CAPSID__ADD(&print, ", as id %d\n", CAPSID__SANDBOX_ID);
 	}
 	layers(&print, plan);
 	files(&print, plan);

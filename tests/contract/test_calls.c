@@ -116,6 +116,29 @@ static void calls_that_pile_up_end_their_run(void **state)
 	capsid_runtime_free(small);
 }
 
+/* 120 MB in all, but never more than one at a time. */
+static void answered_calls_do_not_pile_up(void **state)
+{
+	static const char *const texts[] = {
+		"const text = 'x'.repeat(1 << 20);"
+		"for (let i = 0; i < 120; i++) await t.echo(text); return 1",
+		"const text = 'x'.repeat(1 << 20);"
+		"for (let i = 0; i < 120; i++)"
+		"	await t.reject(text).catch(() => {});"
+		"return 1",
+	};
+	capsid_config config = small_config();
+	capsid_runtime *small;
+
+	(void)state;
+	config.max_heap_mb = 32;
+	small = new_runtime(&config);
+	for (size_t i = 0; i < COUNT(texts); i++)
+		run_gives(
+			small, bindings, texts[i], "{\"value\":1,\"logs\":[]}");
+	capsid_runtime_free(small);
+}
+
 static void answer_after_the_runtime_is_dropped(void **state)
 {
 	capsid_runtime *other = new_runtime(NULL);
@@ -518,6 +541,7 @@ int main(void)
 		TEST(blocking_run_waits_for_its_answer),
 		TEST(answer_after_the_run_is_dropped),
 		TEST(calls_that_pile_up_end_their_run),
+		TEST(answered_calls_do_not_pile_up),
 		TEST(answer_after_the_runtime_is_dropped),
 		TEST(lossy_answer_rejects_that_call_alone),
 		TEST(rejection_of_any_bytes_is_text),

@@ -296,6 +296,90 @@ static void first_outcome_wins(void **state)
 	capsid_runtime_free(poor);
 }
 
+static void fire_on_log(const char *text, size_t len, void *payload)
+{
+	(void)text;
+	(void)len;
+	(void)payload;
+	fire("from a log");
+}
+
+/* The logs of a step in which a program ended are still to be told: whoever
+ * aborts then is late, whatever the outcome is. */
+static void abort_from_a_log_changes_no_outcome(void **state)
+{
+	static const struct {
+		const char *text, *json;
+	} cases[] = {
+		{ "await null; console.log('a'); return 1",
+			"{\"value\":1,\"logs\":[\"a\"]}" },
+		{ "await null; console.log('a')", "{\"logs\":[\"a\"]}" },
+		{ "await null; console.log('a'); throw 'no'",
+			"{\"logs\":[\"a\"],\"error\":{\"kind\":"
+			"\"exception\",\"message\":\"no\"}}" },
+		{ "await null; console.log('a'); process.exit(3)",
+			"{\"logs\":[\"a\"],\"error\":{\"kind\":"
+			"\"worker-exit\",\"message\":\"worker exited with code "
+			"3 before completing\"}}" },
+		/* one that has not ended is aborted from there */
+		{ "console.log('a'); await new Promise(() => {})",
+			"{\"logs\":[\"a\"],\"error\":{\"kind\":"
+			"\"abort\",\"message\":\"from a log\"}}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		capsid_request request = CAPSID_REQUEST_INIT;
+		capsid_result *result;
+
+		capsid_abort_unref(signal_);
+		assert_int_equal(capsid_abort_new(&signal_, NULL), 0);
+		request.program = cases[i].text;
+		request.program_len = strlen(cases[i].text);
+		request.signal = signal_;
+		request.on_log = fire_on_log;
+		assert_int_equal(
+			capsid_run(&result, runtime, &request, NULL), 0);
+		result_is(result, cases[i].json);
+	}
+}
+
+static void outlast_the_wall(struct host *the_host, capsid_call *call)
+{
+	int ms = *(const int *)the_host->payload;
+
+	sleep_ms(ms);
+	capsid_call_resolve(call, "1", 1, NULL);
+}
+
+/* Made together with the one in which the time ran out: none is begun. */
+static void calls_behind_a_time_out_are_not_made(void **state)
+{
+	static const char text[] = "t.act(1); for (let i = 0; i < 9; i++) "
+				   "t.echo(i); await new Promise(() => {})";
+	capsid_config config = small_config();
+	capsid_runtime *poor;
+	int ms = 0;
+
+	(void)state;
+	config.max_wall_ms = SANITIZED ? 2000 : 200;
+	poor = new_runtime(&config);
+	host.act = outlast_the_wall;
+	host.payload = &ms;
+	/* with time left all of them are */
+	result_fails(run(poor, bindings, NULL, text), "timeout",
+		SANITIZED ? "wall-clock ceiling reached (2000ms)"
+			  : "wall-clock ceiling reached (200ms)");
+	assert_int_equal(host.heard, 10);
+	host.heard = 0;
+	ms = (int)config.max_wall_ms + 200;
+	result_fails(run(poor, bindings, NULL, text), "timeout",
+		SANITIZED ? "wall-clock ceiling reached (2000ms)"
+			  : "wall-clock ceiling reached (200ms)");
+	assert_int_equal(host.heard, 1);
+	capsid_runtime_free(poor);
+}
+
 /* --- disposal --- */
 
 static void dispose_ends_runs_in_every_state(void **state)
@@ -532,6 +616,8 @@ int main(void)
 		TEST(many_threads_fire_one_signal),
 		TEST(host_function_may_abort_its_own_run),
 		TEST(first_outcome_wins),
+		TEST(abort_from_a_log_changes_no_outcome),
+		TEST(calls_behind_a_time_out_are_not_made),
 		TEST(dispose_ends_runs_in_every_state),
 		TEST(dispose_ends_blocking_runs),
 		TEST(dispose_waits_for_host_functions),

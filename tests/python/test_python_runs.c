@@ -276,6 +276,62 @@ static void what_a_c_library_wrote_comes_before_a_call(void **state)
 	ends(&child, EXITED(0));
 }
 
+/* Nobody waits for it any more: it is dropped, and nobody hears of it. */
+static void a_late_answer_to_a_cancelled_call_is_dropped(void **state)
+{
+	struct child child = start("\"import asyncio\n"
+				   "c = tools.echo(1)\n"
+				   "d = tools.echo(2)\n"
+				   "c.cancel()\n"
+				   "d.cancel()\n"
+				   "r = await tools.echo(3)\n"
+				   "return [c.cancelled(), r]\"",
+		PLENTY);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_true(getline(&child.line, &child.room, child.port) > 0);
+	tell(&child, "{\"type\":\"reply\",\"id\":1,\"value\":1}\n"
+		     "{\"type\":\"reply\",\"id\":2,\"error\":\"late\"}\n"
+		     "{\"type\":\"reply\",\"id\":3,\"value\":3}\n");
+	says(&child, "{\"type\":\"done\",\"value\":[true,3]}");
+	ends(&child, EXITED(0));
+}
+
+/* The same in a thread with a loop of its own, which tells of what fails in
+ * it; and when that loop is closed. */
+static void a_late_answer_to_another_loop_is_dropped(void **state)
+{
+	struct child child =
+		start("\"import asyncio\n"
+		      "said = []\n"
+		      "async def other():\n"
+		      "  loop = asyncio.get_running_loop()\n"
+		      "  loop.set_exception_handler(lambda _, x: "
+		      "said.append(str(x)))\n"
+		      "  tools.echo(1).cancel()\n"
+		      "  tools.echo(2).cancel()\n"
+		      "  await tools.echo(3)\n"
+		      "  tools.echo(4)\n"
+		      "await asyncio.to_thread(asyncio.run, other())\n"
+		      "r = await tools.echo(5)\n"
+		      "return [said, r]\"",
+			PLENTY);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_true(getline(&child.line, &child.room, child.port) > 0);
+	tell(&child, "{\"type\":\"reply\",\"id\":1,\"value\":1}\n"
+		     "{\"type\":\"reply\",\"id\":2,\"error\":\"late\"}\n"
+		     "{\"type\":\"reply\",\"id\":3,\"value\":3}\n");
+	for (int i = 0; i < 2; i++)
+		assert_true(getline(&child.line, &child.room, child.port) > 0);
+	tell(&child, "{\"type\":\"reply\",\"id\":4,\"value\":4}\n"
+		     "{\"type\":\"reply\",\"id\":5,\"value\":5}\n");
+	says(&child, "{\"type\":\"done\",\"value\":[[],5]}");
+	ends(&child, EXITED(0));
+}
+
 static void the_end_waits_for_no_task_and_no_thread(void **state)
 {
 	struct child child = start("\"import asyncio, threading, time\\n"
@@ -340,6 +396,8 @@ int main(void)
 		cmocka_unit_test(the_meter_stops_the_guest_one_byte_over),
 		cmocka_unit_test(a_log_counts_its_quotes_and_its_comma),
 		cmocka_unit_test(what_a_c_library_wrote_comes_before_a_call),
+		cmocka_unit_test(a_late_answer_to_a_cancelled_call_is_dropped),
+		cmocka_unit_test(a_late_answer_to_another_loop_is_dropped),
 		cmocka_unit_test(the_end_waits_for_no_task_and_no_thread),
 		cmocka_unit_test(a_child_without_a_host_ends),
 		cmocka_unit_test(siblings_share_neither_chance_nor_output),

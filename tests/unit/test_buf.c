@@ -99,6 +99,13 @@ static void printf_takes_short_and_long_text(void **state)
 	assert_int_equal(buf.len, 3 + 1001);
 	assert_memory_equal(buf.data, "42-xxx", 6);
 	assert_int_equal(buf.data[buf.len - 1], '|');
+	/* of every length near that of the room on the stack */
+	for (int len = 250; len < 260; len++) {
+		buf.len = 0;
+		assert_true(capsid__buf_printf(&buf, "%.*s", len, text));
+		assert_int_equal(buf.len, len);
+		assert_memory_equal(buf.data, text, (size_t)len);
+	}
 	capsid__buf_done(&buf);
 }
 

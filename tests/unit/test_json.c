@@ -42,6 +42,8 @@ static void good_texts_pass(void **state)
 		"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00eF\"", "\"\x7f\"",
 		"\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\"",
 		"\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"", "[[],[[]],{}]",
+		"[{\"a\":1},[1]]", "[[1],{\"a\":1}]",
+		"{\"a\":[{\"b\":1},[2],{\"c\":[[3],{\"d\":4}]}]}",
 		"{\"__proto__\":{\"x\":1},\"y\":2}" };
 
 	(void)state;
@@ -71,6 +73,8 @@ static const struct fault_case BAD_TEXTS[] = {
 	{ "[1,]", CAPSID__JSON_SYNTAX, 3 },
 	{ "[,1]", CAPSID__JSON_SYNTAX, 1 },
 	{ "[1}", CAPSID__JSON_SYNTAX, 2 },
+	{ "[{\"a\":1},[1}]", CAPSID__JSON_SYNTAX, 11 },
+	{ "[[1],{\"a\":1]]", CAPSID__JSON_SYNTAX, 11 },
 	{ "{\"a\":1]", CAPSID__JSON_SYNTAX, 6 },
 	{ "{\"a\":1,}", CAPSID__JSON_SYNTAX, 7 },
 	{ "{a:1}", CAPSID__JSON_SYNTAX, 1 },

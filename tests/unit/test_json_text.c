@@ -147,6 +147,9 @@ static void bad_utf8_becomes_one_mark_a_part(void **state)
 	QUOTED("\xe0\x80\x80", "\"" MARK MARK MARK "\"");
 	QUOTED("\xf1\x80\x80\xe1\x80\xc2", "\"" MARK MARK MARK "\"");
 	QUOTED("\xf4\x90\x80\x80", "\"" MARK MARK MARK MARK "\"");
+	/* what begins no character of Unicode, whatever follows */
+	QUOTED("\xf5\x80\x80\x80", "\"" MARK MARK MARK MARK "\"");
+	QUOTED("\xf7\xbf\xbf\xbf", "\"" MARK MARK MARK MARK "\"");
 	QUOTED("\x80\xbf", "\"" MARK MARK "\"");
 	/* Surrogates in three bytes keep their value; a pair is one again. */
 	QUOTED("\xed\xa0\x80", "\"\\ud800\"");
@@ -154,6 +157,11 @@ static void bad_utf8_becomes_one_mark_a_part(void **state)
 	QUOTED("\xed\xb8\x80\xed\xa0\xbd", "\"\\ude00\\ud83d\"");
 	QUOTED("\xed\xa0\xbd\xed\xb8\x80", "\"\xF0\x9F\x98\x80\"");
 	QUOTED("\xed\xa0", "\"" MARK MARK "\"");
+	/* Two of a kind are no pair, and the second may begin one. */
+	QUOTED("\xed\xa0\xbd\xed\xa0\xbe", "\"\\ud83d\\ud83e\"");
+	QUOTED("\xed\xa0\xbd\xed\xa0\xbd\xed\xb8\x80",
+		"\"\\ud83d\xF0\x9F\x98\x80\"");
+	QUOTED("\xed\xb8\x80\xed\xb8\x80", "\"\\ude00\\ude00\"");
 }
 
 static void unquoted_is(const char *token, const char *utf8, size_t len)

@@ -121,6 +121,17 @@ static void a_comma_costs_one(void **state)
 	logs_are(&ledger, "\"a\",\"b\"");
 	capsid__ledger_done(&ledger);
 
+	/* with room left nothing is taken behind the outcome */
+	open_ledger(&ledger, 100);
+	assert_int_equal(log_text(&ledger, "a"), CAPSID__LEDGER_OK);
+	assert_int_equal(
+		capsid__ledger_finish_value(&ledger, 3), CAPSID__LEDGER_OK);
+	assert_int_equal(log_text(&ledger, "b"), CAPSID__LEDGER_FULL);
+	assert_int_equal(
+		capsid__ledger_finish_value(&ledger, 3), CAPSID__LEDGER_FULL);
+	logs_are(&ledger, "\"a\"");
+	capsid__ledger_done(&ledger);
+
 	open_ledger(&ledger, 8);
 	assert_int_equal(log_text(&ledger, "a"), CAPSID__LEDGER_OK);
 	assert_int_equal(log_text(&ledger, "b"), CAPSID__LEDGER_FULL);

@@ -143,6 +143,27 @@ static void call_through_a_wrong_pointer_traps(void **state)
 		ACT(CALL_POINTER, UINT32_MAX, 0, 0), CAPSID__TRAP_INDIRECT);
 }
 
+/* The module states how large its table may become. */
+static void a_table_does_not_grow_past_its_maximum(void **state)
+{
+	wasm_rt_funcref_table_t table;
+	wasm_rt_funcref_t none = { 0 };
+
+	(void)state;
+	wasm_rt_allocate_funcref_table(&table, 2, 5);
+	assert_int_equal(wasm_rt_grow_funcref_table(&table, 0, none), 2);
+	assert_int_equal(
+		wasm_rt_grow_funcref_table(&table, 4, none), UINT32_MAX);
+	assert_int_equal(wasm_rt_grow_funcref_table(&table, UINT32_MAX, none),
+		UINT32_MAX);
+	assert_int_equal(table.size, 2);
+	assert_int_equal(wasm_rt_grow_funcref_table(&table, 3, none), 2);
+	assert_int_equal(table.size, 5);
+	assert_int_equal(
+		wasm_rt_grow_funcref_table(&table, 1, none), UINT32_MAX);
+	wasm_rt_free_funcref_table(&table);
+}
+
 static void every_trap_has_a_text_of_its_own(void **state)
 {
 	(void)state;
@@ -863,6 +884,7 @@ int main(void)
 		TEST(box_at_refuses_what_is_not_inside),
 		TEST(arithmetic_traps),
 		TEST(call_through_a_wrong_pointer_traps),
+		TEST(a_table_does_not_grow_past_its_maximum),
 		TEST(every_trap_has_a_text_of_its_own),
 		TEST(stack_overflow_traps_and_the_thread_goes_on),
 		TEST(traps_can_follow_each_other_for_ever),

@@ -95,6 +95,10 @@ for (const [options, message] of [
 	[{ preload: [1] }, /^preload must be an array of strings/],
 	[{ onLog: 'x' }, /^onLog must be a function, not 'x'$/],
 	[{ maxHeapMB: 64 }, /^unknown option "maxHeapMB"; there are .*maxHeapMb/],
+	/* what every object inherits is no option either */
+	[{ toString: 1 }, /^unknown option "toString"; there are /],
+	[{ hasOwnProperty: 'x' }, /^unknown option "hasOwnProperty"; there are /],
+	[JSON.parse('{"__proto__":1}'), /^unknown option "__proto__"; there are /],
 	[null, /^options must be an object, not null$/]
 ])
 	test(`createRuntime(${JSON.stringify(options, (k, v) =>

@@ -82,6 +82,20 @@ const cycle = { deep: [{}] }
 cycle.deep[0].up = cycle
 const deepCycle = []
 deepCycle.push([[[[[[[[[[[[[[[[[[deepCycle]]]]]]]]]]]]]]]]]])
+
+/* `depth` containers around a value. */
+const within = (depth, value) =>
+	depth === 0 ? value : within(depth - 1, depth % 2 ? [value] : { a: value })
+/* A cycle of `length` containers that begins so many levels down. */
+function cycleAt(depth, length) {
+	const first = {}
+	first.a = within(length - 1, first)
+	return within(depth, first)
+}
+/* On either side of where the walk looks through the levels one by one. */
+const deepCycles = [14, 15, 16, 17, 20, 40, 1000].flatMap((depth) =>
+	[1, 2, 5].map((length) => cycleAt(depth, length))
+)
 const decorated = Object.assign([1], { more: 1 })
 const hidden = Object.defineProperty([1], 'more', { value: 1 })
 const symbolic = Object.assign([1], { [Symbol('s')]: 1 })
@@ -115,6 +129,8 @@ for (const [name, value] of [
 	['a hidden property', Object.defineProperty({}, 'x', { value: 1 })],
 	['a cycle', cycle],
 	['a deep cycle', deepCycle],
+	['a cycle 20 levels deep', cycleAt(20, 1)],
+	['a cycle of the 17th and the 20th level', cycleAt(17, 4)],
 	['arguments', (function () { return arguments })(1)],
 	['a Date of another realm', vm.runInNewContext('new Date(0)')],
 	['a class of another realm', vm.runInNewContext('new (class Object {})()')],
@@ -127,6 +143,15 @@ for (const [name, value] of [
 		if (name !== 'undefined') assert.equal(await through({ a: [value] }), LOSSY)
 		assert.equal(await through([undefined]), LOSSY)
 	})
+
+test('a cycle is found at every depth, and what is seen twice is none', async () => {
+	for (const value of deepCycles) assert.equal(await through(value), LOSSY)
+	for (const depth of [15, 16, 17, 20, 1000]) {
+		const twice = within(depth, [{}])
+		const text = JSON.stringify([twice, twice])
+		assert.deepEqual(await through([twice, twice]), [text])
+	}
+})
 
 /* Arrays of many elements are looked at in another way than small ones. */
 const many = (more) => more(Array.from({ length: 1000 }, (_, i) => ({ i })))

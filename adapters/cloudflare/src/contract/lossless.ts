@@ -24,6 +24,7 @@ const slice = uncurry(String.prototype.slice)
 const PrimString = String
 const objectProto = Object.prototype
 const arrayProto = Array.prototype
+const { toStringTag } = Symbol
 const typedProto = getPrototypeOf(Uint8Array.prototype)
 const typedTag = getter(typedProto!, Symbol.toStringTag)
 
@@ -156,7 +157,19 @@ function withArticle(name: string): string {
 	return `${vowel ? 'an' : 'a'} ${name}`
 }
 
+/* Whether asking for its tag would run code: a proxy's among its prototypes, or
+ * an accessor. */
+function tagRuns(object: object): boolean {
+	for (let at: object | null = object; at !== null; at = getPrototypeOf(at)) {
+		if (isProxy(at)) return true
+		const tag = getOwnPropertyDescriptor(at, toStringTag)
+		if (tag !== undefined) return !hasOwn(tag, 'value')
+	}
+	return false
+}
+
 function tagOf(object: object): string {
+	if (tagRuns(object)) return ''
 	const tag = objectToString(object)
 	return slice(tag, 8, -1)
 }
