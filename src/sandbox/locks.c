@@ -126,9 +126,9 @@ int64_t capsid__locks_flock(int fd, int operation, const uint64_t *mask)
 
 bool capsid__locks_command(int command)
 {
-	return command == F_GETLK || command == F_SETLK || command == F_SETLKW ||
-	       command == F_OFD_GETLK || command == F_OFD_SETLK ||
-	       command == F_OFD_SETLKW;
+	return command == F_GETLK || command == F_SETLK ||
+	       command == F_SETLKW || command == F_OFD_GETLK ||
+	       command == F_OFD_SETLK || command == F_OFD_SETLKW;
 }
 
 /* What a descriptor must be open for. */

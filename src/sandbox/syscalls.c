@@ -32,8 +32,8 @@
 	{                                            \
 #name, CAPSID__SYSCALL_FILTER, false \
 	}
-#define EXECUTED(name)                                \
-	{                                             \
+#define EXECUTED(name)                                 \
+	{                                              \
 #name, CAPSID__SYSCALL_EXECUTED, false \
 	}
 #define TRAP(name)                                 \
@@ -361,8 +361,7 @@ const struct capsid__syscall capsid__syscalls[] = {
 const char *capsid__syscall_action_name(enum capsid__syscall_action action)
 {
 	static const char *const names[] = { "allow", "eperm", "enosys",
-		"enotsup", "by-argument", "own-process-only",
-		"executed-only" };
+		"enotsup", "by-argument", "own-process-only", "executed-only" };
 
 	return names[action];
 }

@@ -591,8 +591,7 @@ static void send_urgently(int turn)
 		errno == EPERM);
 	CHECK(recv(pair[1], &byte, 1, MSG_OOB) < 0 && errno == EPERM);
 	CHECK(recvmsg(pair[1], &message, MSG_OOB) < 0 && errno == EPERM);
-	CHECK(recvmmsg(pair[1], &many, 1, MSG_OOB, NULL) < 0 &&
-		errno == EPERM);
+	CHECK(recvmmsg(pair[1], &many, 1, MSG_OOB, NULL) < 0 && errno == EPERM);
 	CHECK(send(pair[0], "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1);
 	CHECK(sendmsg(pair[0], &message, 0) == 1);
 	CHECK(sendmmsg(pair[0], &many, 1, 0) == 1);
