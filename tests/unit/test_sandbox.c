@@ -457,8 +457,9 @@ static int execute(const char *path, const struct capsid__sandbox_plan *plan)
 					plan, abi, false, true) != 0))
 			_exit(99);
 		/* what it may do there */
-		if (plan != NULL && (mkdir("/tmp/capsid-test-made", 0700) != 0 ||
-					    rmdir("/tmp/capsid-test-made") != 0))
+		if (plan != NULL &&
+			(mkdir("/tmp/capsid-test-made", 0700) != 0 ||
+				rmdir("/tmp/capsid-test-made") != 0))
 			_exit(98);
 		execv(path, argv);
 		_exit(100 + errno);
