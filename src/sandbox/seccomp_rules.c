@@ -19,6 +19,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <linux/close_range.h>
 
 #define DENY SCMP_ACT_ERRNO(EPERM)
 #define EQ(arg, value) SCMP_CMP64(arg, SCMP_CMP_EQ, value, 0)
@@ -155,6 +158,25 @@ static void memory(struct capsid__rules *rules)
 			MASK(2, PROT_EXEC, 0));
 }
 
+/* No advice about pages but to have, drop and keep one's own: those that are
+ * alike to others' would be common with them, which can be measured. */
+static void advice(struct capsid__rules *rules)
+{
+	static const struct {
+		uint64_t mask, value;
+	} allowed[] = {
+		{ ~UINT64_C(7), 0 },   /* NORMAL to DONTNEED */
+		{ ~UINT64_C(3), 8 },   /* FREE, REMOVE, DONTFORK, DOFORK */
+		{ ~UINT64_C(1), 14 },  /* HUGEPAGE, NOHUGEPAGE */
+		{ ~UINT64_C(7), 16 },  /* DONTDUMP to POPULATE_WRITE */
+		{ ~UINT64_C(1), 102 }, /* GUARD_INSTALL, GUARD_REMOVE */
+	};
+
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
+		when(rules, SCMP_ACT_ALLOW, SCMP_SYS(madvise),
+			MASK(2, allowed[i].mask, allowed[i].value));
+}
+
 /* Descriptors: no owner for signals, no notices of files, no larger pipes
  * (kernel memory), no terminal or device but to ask what it is. */
 static void descriptors(struct capsid__rules *rules)
@@ -171,6 +193,14 @@ static void descriptors(struct capsid__rules *rules)
 	if (rules->outer)
 		when(rules, SCMP_ACT_ALLOW, SCMP_SYS(fcntl),
 			EQ(1, F_ADD_SEALS));
+	/* else each thread had a table of descriptors of its own, and so 64
+	 * times as many as are allowed */
+	when(rules, SCMP_ACT_ALLOW, SCMP_SYS(close_range),
+		MASK(2, CLOSE_RANGE_UNSHARE, 0));
+	/* else it would see what of the host's files was read lately */
+	when(rules, SCMP_ACT_ALLOW, SCMP_SYS(preadv2), MASK(5, RWF_NOWAIT, 0));
+	when(rules, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(preadv2),
+		MASK(5, RWF_NOWAIT, RWF_NOWAIT));
 	for (size_t i = 0; i < sizeof(ioctls) / sizeof(*ioctls); i++)
 		when(rules, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), EQ(1, ioctls[i]));
 }
@@ -283,6 +313,8 @@ static uint32_t action_of(
 		return SCMP_ACT_ERRNO(ENOSYS);
 	case CAPSID__SYSCALL_ENOTSUP:
 		return SCMP_ACT_ERRNO(ENOTSUP);
+	case CAPSID__SYSCALL_DONE:
+		return SCMP_ACT_ERRNO(0);
 	case CAPSID__SYSCALL_EXECUTED:
 		return rules->outer || rules->executed ? SCMP_ACT_ALLOW : DENY;
 	case CAPSID__SYSCALL_FILTER:
@@ -329,6 +361,7 @@ int capsid__rules_make(struct capsid__rules *rules)
 	table(rules);
 	processes(rules);
 	memory(rules);
+	advice(rules);
 	descriptors(rules);
 	locks(rules);
 	urgent(rules);

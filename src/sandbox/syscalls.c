@@ -36,6 +36,10 @@
 	{                                              \
 #name, CAPSID__SYSCALL_EXECUTED, false \
 	}
+#define DONE(name)                                 \
+	{                                          \
+#name, CAPSID__SYSCALL_DONE, false \
+	}
 #define TRAP(name)                                 \
 	{                                          \
 #name, CAPSID__SYSCALL_TRAP, false \
@@ -51,10 +55,10 @@ const struct capsid__syscall capsid__syscalls[] = {
 	ALLOW(pwrite64),
 	ALLOW(preadv),
 	ALLOW(pwritev),
-	ALLOW(preadv2),
+	FILTER(preadv2),
 	ALLOW(pwritev2),
 	ALLOW(close),
-	ALLOW(close_range),
+	FILTER(close_range),
 	ALLOW(lseek),
 	ALLOW(fstat),
 	ALLOW(dup),
@@ -128,7 +132,7 @@ const struct capsid__syscall capsid__syscalls[] = {
 	FILTER(mprotect),
 	ALLOW(munmap),
 	ALLOW(mremap),
-	ALLOW(madvise),
+	FILTER(madvise),
 	ALLOW(msync),
 	ALLOW(mincore),
 	ALLOW(brk),
@@ -283,7 +287,7 @@ const struct capsid__syscall capsid__syscalls[] = {
 	FILES(fsync),
 	FILES(fdatasync),
 	FILES(fallocate),
-	FILES(fadvise64),
+	DONE(fadvise64), /* it takes pages out of the host's cache */
 	FILES(utimensat),
 	FILES(utime),
 	FILES(utimes),
@@ -361,7 +365,8 @@ const struct capsid__syscall capsid__syscalls[] = {
 const char *capsid__syscall_action_name(enum capsid__syscall_action action)
 {
 	static const char *const names[] = { "allow", "eperm", "enosys",
-		"enotsup", "by-argument", "own-process-only", "executed-only" };
+		"enotsup", "by-argument", "own-process-only", "executed-only",
+		"done" };
 
 	return names[action];
 }

@@ -205,7 +205,9 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		break;
 	/* Calls that are allowed with other arguments. */
 	case SYS_clone:
+	case SYS_close_range:
 	case SYS_ioctl:
+	case SYS_madvise:
 	case SYS_mprotect:
 	case SYS_prctl:
 	case SYS_arch_prctl:
