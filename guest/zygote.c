@@ -461,6 +461,11 @@ static int prepare(struct zygote *zygote, capsid_error *err)
 			CAPSID__CONTROL_FD, err);
 	if (code == 0 && options->exec == NULL)
 		code = capsid__guest_engine.preload(options, err);
+	/* before the filter, by which no more can be made */
+	if (code == 0 && ((zygote->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
+				 epoll_ctl(zygote->epoll, EPOLL_CTL_ADD,
+					 CAPSID__CONTROL_FD, &event) != 0))
+		code = capsid__error_system(err, "cannot make a zygote");
 	if (code == 0) {
 		capsid__sandbox_seal(zygote->sandbox);
 		code = capsid__sandbox_trial(zygote->sandbox, err);
@@ -468,13 +473,7 @@ static int prepare(struct zygote *zygote, capsid_error *err)
 	if (code == 0 && options->exec == NULL &&
 		capsid__guest_engine.trial != NULL)
 		code = try_engine(zygote, err);
-	if (code != 0)
-		return code;
-	zygote->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (zygote->epoll < 0 || epoll_ctl(zygote->epoll, EPOLL_CTL_ADD,
-					 CAPSID__CONTROL_FD, &event) != 0)
-		return capsid__error_system(err, "cannot make a zygote");
-	return 0;
+	return code;
 }
 
 int capsid__zygote_serve(const struct capsid__guest_options *options)

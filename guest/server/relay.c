@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pidfd.h"
+#include "base/weight.h"
 #include "json/quote.h"
 
 #include <errno.h>
@@ -32,6 +33,9 @@
 #define THREADS 64
 /* How exact a limit of CPU time is, in nanoseconds. */
 #define EXACT_NS (INT64_C(10) * 1000000)
+/* How often a child is weighed, and how much it must have computed for that. */
+#define WEIGH_NS (INT64_C(20) * 1000000)
+#define WEIGH_CPU_NS INT64_C(1000000)
 
 _Static_assert(FLOW_BYTES > CAPSID__SERVER_HELLO_MAX, "a hello has room");
 
@@ -369,6 +373,19 @@ static void describe(char *out, size_t size, const struct capsid__said *said,
 	capsid__buf_done(&text);
 }
 
+/* From now on the child is weighed: what it has before its program is free. */
+static void begin_weighing(struct connection *c)
+{
+	const struct nursery *nursery = c->nursery;
+
+	/* the number is the child's until the zygote lets go of it */
+	c->pid = capsid__pidfd_pid(c->pidfd);
+	c->weighed_at = c->weighed_cpu = 0;
+	c->heaviest = capsid__weight_once(c->pid) +
+		      capsid__weight_max(nursery->language,
+			      nursery->guest != NULL, nursery->server->heap_mb);
+}
+
 /* Finds the child's CPU clock, that of all its threads. False: there is a limit
  * and it could not be kept. */
 static bool find_clock(struct connection *connection)
@@ -409,8 +426,24 @@ void relay_child(struct nursery *nursery, uint32_t slot, int port, int pidfd)
 			"child");
 		return;
 	}
+	begin_weighing(oldest);
 	append_text(&oldest->down, "{\"type\":\"welcome\",\"protocol\":1}\n");
 	watch(oldest);
+}
+
+/* What we killed it for, or what the zygote says. */
+static void describe_end(struct connection *c, const struct capsid__said *said)
+{
+	const char *why = said->text;
+	char heavy[64];
+
+	snprintf(heavy, sizeof(heavy), "out of memory: heap limit %llu MiB",
+		(unsigned long long)c->server->heap_mb);
+	if (said->status == SIGKILL && c->heavy)
+		why = heavy;
+	else if (said->status == SIGKILL && c->mute)
+		why = mute;
+	describe(c->ended, sizeof(c->ended), said, why);
 }
 
 void relay_dead(struct nursery *nursery, const struct capsid__said *said)
@@ -428,8 +461,7 @@ void relay_dead(struct nursery *nursery, const struct capsid__said *said)
 	if (c->spent)
 		snprintf(c->ended, sizeof(c->ended), "%s", spent);
 	else
-		describe(c->ended, sizeof(c->ended), said,
-			c->mute && said->status == SIGKILL ? mute : said->text);
+		describe_end(c, said);
 	if (!c->gone)
 		tell_end(c);
 }
@@ -587,11 +619,36 @@ static int64_t measure(struct connection *connection, int64_t now)
 	return now + (left > EXACT_NS ? left : EXACT_NS);
 }
 
+/* Kills a child that has more memory than it may; when to look again, or -1.
+ * One that computed nothing since the last time has not grown. */
+static int64_t weigh(struct connection *c, int64_t now)
+{
+	struct timespec used;
+	int64_t cpu;
+
+	if (c->pid <= 0 || c->state != RELAYING || c->dead || c->heavy)
+		return -1;
+	if (now < c->weighed_at + WEIGH_NS)
+		return c->weighed_at + WEIGH_NS;
+	c->weighed_at = now;
+	if (c->cpu != NO_CLOCK && clock_gettime(c->cpu, &used) == 0) {
+		cpu = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+		if (cpu - c->weighed_cpu < WEIGH_CPU_NS)
+			return now + WEIGH_NS;
+		c->weighed_cpu = cpu;
+	}
+	if (capsid__weight_once(c->pid) <= c->heaviest)
+		return now + WEIGH_NS;
+	c->heavy = true;
+	kill_child(c);
+	return -1;
+}
+
 static void sweep(struct connection **at, int64_t now, int64_t *next)
 {
 	while (*at != NULL) {
 		struct connection *connection = *at;
-		int64_t looks[3];
+		int64_t looks[4];
 
 		if (!connection->gone && connection->until <= now)
 			expire(connection);
@@ -607,7 +664,8 @@ static void sweep(struct connection **at, int64_t now, int64_t *next)
 		looks[0] = connection->until;
 		looks[1] = measure(connection, now);
 		looks[2] = silence(connection, now);
-		for (int i = 0; i < 3; i++) {
+		looks[3] = weigh(connection, now);
+		for (int i = 0; i < 4; i++) {
 			if (looks[i] >= 0 && (*next < 0 || looks[i] < *next))
 				*next = looks[i];
 		}

@@ -162,11 +162,16 @@ struct connection {
 	bool gone;         /* the client is, or was told all: sweep it */
 	bool torn;         /* what went down last was no line feed */
 	bool spent;        /* its CPU time is */
+	bool heavy;        /* it had too much memory: killed for that */
 	bool mute;         /* it closed its port and went on: killed for that */
 	int64_t silent_at; /* … when it is; 0: it has not */
 	char run[CAPSID__SERVER_RUN];
 	int64_t compute_ns; /* of CPU time; 0: no limit */
 	clockid_t cpu;
+	pid_t pid;           /* to weigh the child by; not above 0: none */
+	int64_t heaviest;    /* what it may weigh */
+	int64_t weighed_at;  /* … and when it was weighed, */
+	int64_t weighed_cpu; /* … and had used so much CPU time */
 	char ended[640];
 	int64_t until;
 	/* The flows of a stranger: all that is kept of it. */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/strings.h"
+#include "base/weight.h"
 #include "sandbox/layers.h"
 
 #include <errno.h>
@@ -25,18 +26,10 @@
 /* For the kernel to take down a process that was killed. */
 #define DRAIN_NS (INT64_C(5) * 1000000000)
 
-/* TypeScript's heap has an exact cap of its own; what is beside it are
- * messages on their way. */
 int64_t capsid__nursery_weight_max(const struct capsid__limits *limits)
 {
-	int64_t heap = limits->heap_mb << 20;
-
-	/* what an interpreter has beside its heap, loaded once a child */
-	if (limits->guest != NULL)
-		return heap + (INT64_C(192) << 20);
-	if (strcmp(limits->language, "python") == 0)
-		return heap;
-	return heap * 6 + (INT64_C(256) << 20);
+	return capsid__weight_max(limits->language, limits->guest != NULL,
+		(uint64_t)limits->heap_mb);
 }
 
 /* Lock held. False: the time is over. */
@@ -258,7 +251,7 @@ int capsid__nursery_create(struct capsid__isolate **out,
 			err, CAPSID_ENOMEM, "no memory for an isolate");
 	isolate->state = state;
 	isolate->sink = *sink;
-	isolate->statm = -1;
+	isolate->weight = -1;
 	atomic_init(&isolate->overweight, false);
 	atomic_init(&isolate->began, -1);
 	atomic_init(&isolate->busy, 0);
@@ -305,8 +298,8 @@ void capsid__nursery_destroy(struct capsid__isolate *isolate)
 	while (state->dying > CAPSID__NURSERY_DYING && wait_until(state, until))
 		;
 	pthread_mutex_unlock(&state->lock);
-	if (isolate->statm >= 0)
-		close(isolate->statm);
+	if (isolate->weight >= 0)
+		close(isolate->weight);
 	capsid__port_session_done(&isolate->session);
 	capsid__port_names_done(&isolate->names);
 	capsid__port_lines_done(&isolate->lines);

@@ -42,9 +42,9 @@ struct capsid__child {
 	bool lost; /* its nursery died first: nobody is to be told to reap it */
 	int32_t code, status, signal;
 	struct capsid__cgroup *cgroup; /* made by the host; NULL: none */
-	int cpu;            /* its cgroup's counter of CPU time; -1: none */
-	int64_t base_pages; /* anonymous ones before it had a program */
-	bool oom;           /* the kernel killed for its limit */
+	int cpu;             /* its cgroup's counter of CPU time; -1: none */
+	int64_t base_weight; /* before it had a program */
+	bool oom;            /* the kernel killed for its limit */
 	char text[200];
 };
 
@@ -72,7 +72,7 @@ struct capsid__isolate {
 	int64_t turn_until; /* when another run has its turn; 0: it has begun */
 
 	/* the watch's, under the lock */
-	int statm; /* -1: not opened yet */
+	int weight; /* to weigh it by; -1: not opened yet */
 	int64_t watched_cpu;
 
 	atomic_bool overweight;     /* killed for its memory */
@@ -143,10 +143,10 @@ struct capsid__isolation_state {
 	size_t syncs; /* that the nursery has not answered */
 	struct capsid__isolate *watched;
 	size_t watched_count;
-	int64_t base_pages; /* anonymous, of the nursery */
-	bool sleeping;      /* the poll thread, without a timeout */
-	bool closing;       /* no children are made any more */
-	bool ending;        /* nor waited for */
+	int64_t base_weight; /* of the nursery */
+	bool sleeping;       /* the poll thread, without a timeout */
+	bool closing;        /* no children are made any more */
+	bool ending;         /* nor waited for */
 };
 
 /* nursery.c */
@@ -177,7 +177,7 @@ int capsid__nursery_no_memory(capsid_error *err);
 	.rest = capsid__nursery_rest, .stop = capsid__nursery_stop,         \
 	.busy_ns = capsid__nursery_busy_ns, .held = capsid__nursery_held
 
-/* The anonymous bytes that make a guest too heavy. */
+/* The bytes of base/weight.h that make a guest too heavy. */
 int64_t capsid__nursery_weight_max(const struct capsid__limits *limits);
 /* … : from now on its CPU time is the program's. */
 void capsid__nursery_clock(struct capsid__isolate *isolate);

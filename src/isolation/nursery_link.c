@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/pidfd.h"
 #include "base/strings.h"
+#include "base/weight.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -177,23 +178,6 @@ static bool keep_child(
 	return true;
 }
 
-/* Anonymous memory of a process in pages, or -1. */
-static int64_t anonymous_pages(pid_t pid)
-{
-	char path[32];
-	long long resident = 0, shared = 0;
-	FILE *file;
-	int got;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return -1;
-	got = fscanf(file, "%*d %lld %lld", &resident, &shared);
-	fclose(file);
-	return got == 2 ? resident - shared : -1;
-}
-
 /* Into a cgroup of its own. False: it must be in one, and is not: *err. */
 static bool shut_in(struct capsid__isolation_state *state,
 	struct capsid__child *child, capsid_error *err)
@@ -245,8 +229,9 @@ static void on_child(struct capsid__isolation_state *state,
 		shut_all(fds);
 		return;
 	}
-	child->base_pages = state->kind->apart ? anonymous_pages(child->pid)
-					       : state->base_pages;
+	child->base_weight = state->kind->apart
+				     ? capsid__weight_once(child->pid)
+				     : state->base_weight;
 	if (state->closing || !shut_in(state, child, &err)) {
 		if (!state->closing) {
 			state->stillborn++;
@@ -330,7 +315,7 @@ static void on_report(struct capsid__isolation_state *state,
 	switch (report->what) {
 	case CAPSID__SAID_READY:
 		state->phase = CAPSID__NURSERY_UP;
-		state->base_pages = anonymous_pages(state->nursery);
+		state->base_weight = capsid__weight_once(state->nursery);
 		capsid__nursery_ask(state);
 		pthread_cond_broadcast(&state->changed);
 		break;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/weight.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,39 +41,19 @@ void capsid__nursery_poll_wake(struct capsid__isolation_state *state)
 
 /* --- weighing --- */
 
-/* Anonymous memory in bytes, or -1. */
-static int64_t weigh(struct capsid__isolate *isolate)
-{
-	char text[96];
-	long long resident, shared;
-	ssize_t n;
-
-	if (isolate->statm < 0) {
-		snprintf(text, sizeof(text), "/proc/%d/statm",
-			(int)isolate->child->pid);
-		isolate->statm = open(text, O_RDONLY | O_CLOEXEC);
-	}
-	n = isolate->statm < 0
-		    ? -1
-		    : pread(isolate->statm, text, sizeof(text) - 1, 0);
-	if (n <= 0)
-		return -1;
-	text[n] = '\0';
-	if (sscanf(text, "%*d %lld %lld", &resident, &shared) != 2)
-		return -1;
-	return (resident - shared) * sysconf(_SC_PAGESIZE);
-}
-
 static void watch_one(struct capsid__isolate *isolate)
 {
 	const struct capsid__isolation_state *state = isolate->state;
-	int64_t base = isolate->child->base_pages * sysconf(_SC_PAGESIZE);
+	int64_t most = isolate->child->base_weight +
+		       capsid__nursery_weight_max(&state->limits);
 	int64_t busy = capsid__nursery_busy_ns(isolate);
 
 	if (isolate->child->dead || busy - isolate->watched_cpu < WATCH_CPU_NS)
 		return;
 	isolate->watched_cpu = busy;
-	if (weigh(isolate) - base <= capsid__nursery_weight_max(&state->limits))
+	if (isolate->weight < 0)
+		isolate->weight = capsid__weight_open(isolate->child->pid);
+	if (capsid__weight(isolate->weight) <= most)
 		return;
 	atomic_store(&isolate->overweight, true);
 	capsid__nursery_kill(isolate->child);

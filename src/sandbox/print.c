@@ -103,6 +103,9 @@ static enum capsid__syscall_action action_of(const struct capsid__syscall *call,
 {
 	if (plan->executed && strcmp(call->name, "execve") == 0)
 		return CAPSID__SYSCALL_ALLOW;
+	if (call->action == CAPSID__SYSCALL_EXECUTED)
+		return plan->executed ? CAPSID__SYSCALL_ALLOW
+				      : CAPSID__SYSCALL_EPERM;
 	return call->files && !plan->files ? CAPSID__SYSCALL_EPERM
 					   : call->action;
 }

@@ -16,7 +16,10 @@ enum capsid__syscall_action {
 	CAPSID__SYSCALL_ENOSYS,  /* the C library knows another way */
 	CAPSID__SYSCALL_ENOTSUP, /* extended attributes: "not here" */
 	CAPSID__SYSCALL_FILTER,  /* by its arguments, see the rules */
+	CAPSID__SYSCALL_DONE,    /* advice: "done", of which nothing was */
 	CAPSID__SYSCALL_TRAP,    /* ours to answer, see trap.h */
+	/* for a guest that is executed and for a container's; EPERM else */
+	CAPSID__SYSCALL_EXECUTED,
 };
 
 struct capsid__syscall {

@@ -7,6 +7,7 @@
 #include "sandbox/seccomp_rules.h"
 
 #include "sandbox/arch.h"
+#include "sandbox/locks.h"
 #include "sandbox/trap.h"
 
 #include <errno.h>
@@ -18,6 +19,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <linux/close_range.h>
 
 #define DENY SCMP_ACT_ERRNO(EPERM)
 #define EQ(arg, value) SCMP_CMP64(arg, SCMP_CMP_EQ, value, 0)
@@ -136,16 +140,15 @@ static void memory(struct capsid__rules *rules)
 		MASK(3, MAP_ANONYMOUS | MAP_GROWSDOWN, 0),
 		MASK(3, MAP_SHARED | MAP_GROWSDOWN, 0),
 	};
-	bool others = rules->outer || rules->executed;
 
-	/* nobody is there who would give it private memory instead */
-	if (others && rules->new_code)
+	/* a container's guest has other ways to such memory */
+	if (rules->outer)
 		rule(rules, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 0, NULL);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (!rules->new_code) /* code that the compiler did not make */
 			when_both(rules, SCMP_ACT_ALLOW, SCMP_SYS(mmap),
 				MASK(2, PROT_EXEC, 0), kinds[i]);
-		else if (!others)
+		else if (!rules->outer)
 			when(rules, SCMP_ACT_ALLOW, SCMP_SYS(mmap), kinds[i]);
 	}
 	if (rules->new_code)
@@ -155,13 +158,31 @@ static void memory(struct capsid__rules *rules)
 			MASK(2, PROT_EXEC, 0));
 }
 
+/* No advice about pages but to have, drop and keep one's own: those that are
+ * alike to others' would be common with them, which can be measured. */
+static void advice(struct capsid__rules *rules)
+{
+	static const struct {
+		uint64_t mask, value;
+	} allowed[] = {
+		{ ~UINT64_C(7), 0 },   /* NORMAL to DONTNEED */
+		{ ~UINT64_C(3), 8 },   /* FREE, REMOVE, DONTFORK, DOFORK */
+		{ ~UINT64_C(1), 14 },  /* HUGEPAGE, NOHUGEPAGE */
+		{ ~UINT64_C(7), 16 },  /* DONTDUMP to POPULATE_WRITE */
+		{ ~UINT64_C(1), 102 }, /* GUARD_INSTALL, GUARD_REMOVE */
+	};
+
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
+		when(rules, SCMP_ACT_ALLOW, SCMP_SYS(madvise),
+			MASK(2, allowed[i].mask, allowed[i].value));
+}
+
 /* Descriptors: no owner for signals, no notices of files, no larger pipes
  * (kernel memory), no terminal or device but to ask what it is. */
 static void descriptors(struct capsid__rules *rules)
 {
 	static const uint64_t fcntls[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,
-		F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW,
-		F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_GETOWN, F_GETPIPE_SZ,
+		F_SETFD, F_GETFL, F_SETFL, F_GETOWN, F_GETPIPE_SZ,
 		F_GET_SEALS };
 	static const uint64_t ioctls[] = { FIONREAD, FIONBIO, FIOCLEX, FIONCLEX,
 		TCGETS, TIOCGWINSZ };
@@ -172,8 +193,73 @@ static void descriptors(struct capsid__rules *rules)
 	if (rules->outer)
 		when(rules, SCMP_ACT_ALLOW, SCMP_SYS(fcntl),
 			EQ(1, F_ADD_SEALS));
+	/* else each thread had a table of descriptors of its own, and so 64
+	 * times as many as are allowed */
+	when(rules, SCMP_ACT_ALLOW, SCMP_SYS(close_range),
+		MASK(2, CLOSE_RANGE_UNSHARE, 0));
+	/* else it would see what of the host's files was read lately */
+	when(rules, SCMP_ACT_ALLOW, SCMP_SYS(preadv2), MASK(5, RWF_NOWAIT, 0));
+	when(rules, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(preadv2),
+		MASK(5, RWF_NOWAIT, RWF_NOWAIT));
 	for (size_t i = 0; i < sizeof(ioctls) / sizeof(*ioctls); i++)
 		when(rules, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), EQ(1, ioctls[i]));
+}
+
+/*
+ * A lock of a file is kernel memory without a limit, and it bars others where
+ * the file is the host's. No process can have another one to share a file
+ * with, so whoever asks for a lock of its own process has it.
+ */
+static void locks(struct capsid__rules *rules)
+{
+	static const uint64_t marks[] = { 0, CAPSID__LOCKS_SHARED,
+		CAPSID__LOCKS_EXCLUSIVE, CAPSID__LOCKS_ASKS };
+	static const uint64_t ranges[] = { F_OFD_GETLK, F_OFD_SETLK,
+		F_OFD_SETLKW };
+
+	/* by these the handler of traps keeps locks, see locks.c */
+	if (!rules->executed) {
+		when(rules, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), EQ(1, F_GETSIG));
+		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+			when_both(rules, SCMP_ACT_ALLOW, SCMP_SYS(fcntl),
+				EQ(1, F_SETSIG), EQ(2, marks[i]));
+	}
+	if (!rules->outer && !rules->executed)
+		return;
+	/* no handler is there: "done", of which nothing was done */
+	rule(rules, SCMP_ACT_ERRNO(0), SCMP_SYS(flock), 0, NULL);
+	when(rules, SCMP_ACT_ERRNO(0), SCMP_SYS(fcntl), EQ(1, F_SETLK));
+	when(rules, SCMP_ACT_ERRNO(0), SCMP_SYS(fcntl), EQ(1, F_SETLKW));
+	/* the answer is written to memory: the kernel's, which has none */
+	when(rules, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), EQ(1, F_GETLK));
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		when(rules, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(fcntl),
+			EQ(1, ranges[i]));
+}
+
+/* Sockets: no urgent byte, which no program needs, and which the kernel's
+ * stream pairs have had the most mistakes in. */
+static void urgent(struct capsid__rules *rules)
+{
+	static const struct {
+		int number;
+		unsigned flags; /* which argument they are */
+	} all[] = {
+		{ SCMP_SYS(sendto), 3 },
+		{ SCMP_SYS(sendmsg), 2 },
+		{ SCMP_SYS(sendmmsg), 3 },
+		{ SCMP_SYS(recvfrom), 3 },
+		{ SCMP_SYS(recvmsg), 2 },
+		{ SCMP_SYS(recvmmsg), 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		when(rules, SCMP_ACT_ALLOW, all[i].number,
+			MASK(all[i].flags, MSG_OOB, 0));
+		if (rules->outer)
+			when(rules, DENY, all[i].number,
+				MASK(all[i].flags, MSG_OOB, MSG_OOB));
+	}
 }
 
 /* Names of threads and of mappings, and questions; nothing that would undo
@@ -227,6 +313,10 @@ static uint32_t action_of(
 		return SCMP_ACT_ERRNO(ENOSYS);
 	case CAPSID__SYSCALL_ENOTSUP:
 		return SCMP_ACT_ERRNO(ENOTSUP);
+	case CAPSID__SYSCALL_DONE:
+		return SCMP_ACT_ERRNO(0);
+	case CAPSID__SYSCALL_EXECUTED:
+		return rules->outer || rules->executed ? SCMP_ACT_ALLOW : DENY;
 	case CAPSID__SYSCALL_FILTER:
 	case CAPSID__SYSCALL_TRAP:
 		break;
@@ -271,7 +361,10 @@ int capsid__rules_make(struct capsid__rules *rules)
 	table(rules);
 	processes(rules);
 	memory(rules);
+	advice(rules);
 	descriptors(rules);
+	locks(rules);
+	urgent(rules);
 	if (rules->outer)
 		lockers(rules);
 	else

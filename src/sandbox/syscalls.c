@@ -32,6 +32,14 @@
 	{                                            \
 #name, CAPSID__SYSCALL_FILTER, false \
 	}
+#define EXECUTED(name)                                 \
+	{                                              \
+#name, CAPSID__SYSCALL_EXECUTED, false \
+	}
+#define DONE(name)                                 \
+	{                                          \
+#name, CAPSID__SYSCALL_DONE, false \
+	}
 #define TRAP(name)                                 \
 	{                                          \
 #name, CAPSID__SYSCALL_TRAP, false \
@@ -47,10 +55,10 @@ const struct capsid__syscall capsid__syscalls[] = {
 	ALLOW(pwrite64),
 	ALLOW(preadv),
 	ALLOW(pwritev),
-	ALLOW(preadv2),
+	FILTER(preadv2),
 	ALLOW(pwritev2),
 	ALLOW(close),
-	ALLOW(close_range),
+	FILTER(close_range),
 	ALLOW(lseek),
 	ALLOW(fstat),
 	ALLOW(dup),
@@ -64,12 +72,12 @@ const struct capsid__syscall capsid__syscalls[] = {
 	FILTER(ioctl),
 
 	/* fd 3 is a socket, and asyncio wakes itself through a pair. */
-	ALLOW(recvfrom),
-	ALLOW(recvmsg),
-	ALLOW(recvmmsg),
-	ALLOW(sendto),
-	ALLOW(sendmsg),
-	ALLOW(sendmmsg),
+	FILTER(recvfrom),
+	FILTER(recvmsg),
+	FILTER(recvmmsg),
+	FILTER(sendto),
+	FILTER(sendmsg),
+	FILTER(sendmmsg),
 	ALLOW(shutdown),
 	ALLOW(getsockopt),
 	ALLOW(getsockname),
@@ -81,8 +89,10 @@ const struct capsid__syscall capsid__syscalls[] = {
 	ALLOW(ppoll),
 	ALLOW(select),
 	ALLOW(pselect6),
-	ALLOW(epoll_create),
-	ALLOW(epoll_create1),
+	/* each watch is memory of the kernel's, and a few descriptors make a
+	 * million of them: our own loops poll */
+	EXECUTED(epoll_create),
+	EXECUTED(epoll_create1),
 	ALLOW(epoll_ctl),
 	ALLOW(epoll_wait),
 	ALLOW(epoll_pwait),
@@ -122,7 +132,7 @@ const struct capsid__syscall capsid__syscalls[] = {
 	FILTER(mprotect),
 	ALLOW(munmap),
 	ALLOW(mremap),
-	ALLOW(madvise),
+	FILTER(madvise),
 	ALLOW(msync),
 	ALLOW(mincore),
 	ALLOW(brk),
@@ -277,7 +287,7 @@ const struct capsid__syscall capsid__syscalls[] = {
 	FILES(fsync),
 	FILES(fdatasync),
 	FILES(fallocate),
-	FILES(fadvise64),
+	DONE(fadvise64), /* it takes pages out of the host's cache */
 	FILES(utimensat),
 	FILES(utime),
 	FILES(utimes),
@@ -286,7 +296,7 @@ const struct capsid__syscall capsid__syscalls[] = {
 	FILES(sendfile),
 	FILES(readahead),
 	/* as such it would lock the host's files, which it may only read */
-	FILTER(flock),
+	TRAP(flock),
 	EPERM_(sync_file_range),
 	EPERM_(sync),
 	EPERM_(syncfs),
@@ -355,7 +365,8 @@ const struct capsid__syscall capsid__syscalls[] = {
 const char *capsid__syscall_action_name(enum capsid__syscall_action action)
 {
 	static const char *const names[] = { "allow", "eperm", "enosys",
-		"enotsup", "by-argument", "own-process-only" };
+		"enotsup", "by-argument", "own-process-only", "executed-only",
+		"done" };
 
 	return names[action];
 }

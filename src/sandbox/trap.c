@@ -8,21 +8,20 @@
  * come here, so that os.abort() and os.kill(os.getpid(), 9) end the program.
  * (Not the signals between threads: see seccomp.c.)
  *
- * Three calls are made in another way, with what the filter lets everybody do:
- * a program that blocks all signals does not block ours, memory that would be
- * shared is private to it, for there is nobody to share it with, and is counted
- * as such, and flock is a lock that needs the right to write.
+ * Some calls are made in another way, with what the filter lets everybody do:
+ * a program that blocks all signals does not block ours; memory that would be
+ * shared is private to it, because there is nobody to share it with, and is
+ * counted as such; locks of files are kept in the process (locks.c).
  */
 #include "sandbox/trap.h"
 
 #include "sandbox/arch.h"
+#include "sandbox/locks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -162,35 +161,23 @@ static int64_t map(const ucontext_t *context)
 	return at == -1 ? -errno : at;
 }
 
-/* A lock of the open file as flock's is; on a file that can be written, and
- * those are the program's own. */
-static int64_t lock(const ucontext_t *context)
+/* No lock reaches the kernel, see locks.c. Nothing interrupts it on this
+ * thread but while it waits; the return from here restores the mask. */
+static int64_t lock(const ucontext_t *context, int number)
 {
+	const uint64_t all = ~UINT64_C(0);
 	int fd = (int)capsid__arch_argument(context, 0);
-	int operation = (int)capsid__arch_argument(context, 1);
-	bool wait = (operation & LOCK_NB) == 0;
-	struct flock whole = { .l_whence = SEEK_SET };
+	int second = (int)capsid__arch_argument(context, 1);
+	uint64_t mask;
 
-	switch (operation & ~LOCK_NB) {
-	case LOCK_SH:
-		whole.l_type = F_RDLCK;
-		break;
-	case LOCK_EX:
-		whole.l_type = F_WRLCK;
-		break;
-	case LOCK_UN:
-		whole.l_type = F_UNLCK;
-		break;
-	default:
-		return -EINVAL;
-	}
-	/* a handler may not be cancelled: the call itself */
-	if (syscall(SYS_fcntl, fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &whole) ==
-		0)
-		return 0;
-	if (errno == EBADF && syscall(SYS_fcntl, fd, F_GETFD) >= 0)
-		return -EPERM; /* it is not open for that */
-	return -errno;
+	if (number == SYS_fcntl && !capsid__locks_command(second))
+		return -EPERM;
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	syscall(SYS_rt_sigprocmask, CAPSID__TRAP_BLOCK, &all, NULL,
+		sizeof(all));
+	if (number == SYS_fcntl)
+		return capsid__locks_fcntl(fd, second, pointer(context, 2));
+	return capsid__locks_flock(fd, second, &mask);
 }
 
 static void on_trap(int sig, siginfo_t *info, void *context)
@@ -213,12 +200,14 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		answer = map(context);
 		break;
 	case SYS_flock:
-		answer = lock(context);
+	case SYS_fcntl:
+		answer = lock(context, number);
 		break;
 	/* Calls that are allowed with other arguments. */
 	case SYS_clone:
-	case SYS_fcntl:
+	case SYS_close_range:
 	case SYS_ioctl:
+	case SYS_madvise:
 	case SYS_mprotect:
 	case SYS_prctl:
 	case SYS_arch_prctl:
@@ -226,6 +215,12 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	case SYS_rt_sigaction:
 	case SYS_rt_tgsigqueueinfo:
 	case SYS_socketpair:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
 		break;
 	default:
 		die(number);

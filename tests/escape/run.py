@@ -326,16 +326,22 @@ def snapshot():
     }
 
 
-def leaks(before, ours, host):
-    """What is there now and was not; other builds on the machine may come and
-    go, so only what stays for a while counts."""
+def leaks(before, world, host):
+    """What is there now and was not; other suites on the machine may come and
+    go, so only what stays for a while counts, and of what has a name only that
+    which an attack of this suite would give it."""
+    marks = os.path.basename(world.folder), f"-{world.victim.pid}"
     for _ in range(30):
         now = snapshot()
         left = {key: now[key] - before[key] for key in now}
         left["processes"] = {x for x in left["processes"]
-                             if is_ours(x[0], ours)}
+                             if is_ours(x[0], world.canary)}
         # a cgroup has the number of its host in its name
         left["cgroups"] = {x for x in left["cgroups"] if f"-{host}-" in x}
+        for key in "files", "unix sockets":
+            left[key] = {x for x in left[key]
+                         if re.search("(%s)(?![0-9])" % "|".join(
+                             map(re.escape, marks)), x)}
         left = {key: value for key, value in left.items() if value}
         if not left:
             return {}
@@ -401,7 +407,7 @@ def run_mode(mode, options, count):
     report("the host's directory is empty", "failed" if kept else "passed",
            str(kept))
     world.close()
-    left = leaks(before, world.canary, host.process.pid)
+    left = leaks(before, world, host.process.pid)
     report("nothing is left on the machine", "failed" if left else "passed",
            str(left))
 

@@ -365,6 +365,38 @@ def limits(build):
         server.end()
 
 
+def heavy(build):
+    """Memory that no rlimit counts, and that one which leaves room does."""
+    private = ("my @x;\npush @x, 'x' x (8 << 20) for 1..60;\n"
+               'select(undef, undef, undef, 0.2);\nreturn scalar(@x);')
+    shared = ('my $at = syscall(9, 0, 1 << 28, 3, 0x21, -1, 0);\n'
+              'return $at == -1 ? "none" : "some";')
+    tables = ('import ctypes, time\nlibc = ctypes.CDLL(None)\n'
+              'libc.mmap.restype = ctypes.c_void_p\n'
+              'for i in range(30000):\n'
+              '    at = libc.mmap(ctypes.c_void_p((1 << 44) + (i << 30)),\n'
+              '                   ctypes.c_size_t(4096), 1, 0x100022, -1, 0)\n'
+              '    ctypes.c_char.from_address(at).value\n'
+              'time.sleep(0.2)\nreturn 1')
+    for heap, right in ('1024', True), ('64', False):
+        server = Server(build, CAPSID_HEAP_MB=heap)
+        try:
+            for language, program, value in (
+                    ('perl', private, 60), ('python', tables, 1)):
+                got = server.talk(language, program)
+                if right:
+                    judge(last(got)[0] == value,
+                          '%s: heap %s is enough' % (language, heap))
+                    continue
+                judge(last(got) == (None, ('signal', 9)) and got[-1]['text'] ==
+                      'out of memory: heap limit 64 MiB',
+                      '%s: heap %s is kept: %s' % (language, heap, got[-1]))
+            judge(last(server.talk('perl', shared))[0] == 'none',
+                  'there is no shared memory')
+        finally:
+            server.end()
+
+
 def zygote(server, language):
     """What makes the children of that language: the process 1 of them."""
     for pid in sorted(server.descendants()):
@@ -655,6 +687,7 @@ def main():
     whole(options.build)
     whole(options.build, 'unshare', '--pid', '--fork', '--mount-proc')
     limits(options.build)
+    heavy(options.build)
     crowd(options.build)
     strangers(options.build)
     starts(options.build)

@@ -19,3 +19,8 @@ foreach(name test_sandbox test_sandbox_calls test_sandbox_missing
 	set_tests_properties(unit/${name} PROPERTIES
 		ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
 endforeach()
+if(TARGET test_sandbox_calls)
+	# Any file that a Python program sees, and nobody locks.
+	target_compile_definitions(test_sandbox_calls PRIVATE
+		CAPSID_TEST_HOST_FILE="${CAPSID_PYTHON_STDLIB}/this.py")
+endif()

@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 
+#include "sandbox/landlock.h"
 #include "sandbox_inside.h"
 
 #include <dirent.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 static const struct capsid__sandbox_options python = {
@@ -419,6 +421,80 @@ static void new_code_is_for_a_language_that_needs_it(void **state)
 	inside_well(&with);
 }
 
+/* A program of its own in a new folder; *path is the program. */
+static void plant(char *path, size_t size, const char *folder)
+{
+	char command[300];
+
+	snprintf(path, size, "%s/capsid-test-XXXXXX", folder);
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(chmod(path, 0755), 0);
+	snprintf(command, sizeof(command), "cp /bin/true %s/true", path);
+	/* NOLINTNEXTLINE(cert-env33-c): no word of it is anybody's */
+	assert_int_equal(system(command), 0);
+	strcat(path, "/true");
+}
+
+static void take_away(char *path)
+{
+	assert_int_equal(unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+}
+
+/* Behind Landlock and nothing else, where it is wanted: the exit status of the
+ * program, or the errno of its execution with 100 added. */
+static int execute(const char *path, const struct capsid__sandbox_plan *plan)
+{
+	int abi = capsid__landlock_abi(), status = 0;
+	char *argv[] = { "true", NULL };
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (plan != NULL &&
+			(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+				capsid__landlock_enter(
+					plan, abi, false, true) != 0))
+			_exit(99);
+		/* what it may do there */
+		if (plan != NULL &&
+			(mkdir("/tmp/capsid-test-made", 0700) != 0 ||
+				rmdir("/tmp/capsid-test-made") != 0))
+			_exit(98);
+		execv(path, argv);
+		_exit(100 + errno);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void landlock_alone_executes_nothing_of_tmp(void **state)
+{
+	char module[64], own[64], folder[64];
+	const char *paths[] = { folder, NULL };
+	struct capsid__sandbox_options options = python;
+	struct capsid__sandbox_plan plan;
+
+	(void)state;
+	if (capsid__landlock_abi() == 0)
+		skip();
+	plant(module, sizeof(module), "/var/tmp");
+	plant(own, sizeof(own), "/tmp");
+	snprintf(folder, sizeof(folder), "%s", module);
+	*strrchr(folder, '/') = '\0';
+	options.paths = paths;
+	assert_int_equal(capsid__sandbox_plan(&plan, &options, NULL), 0);
+	assert_int_equal(execute(own, NULL), 0);
+	/* the same program, in a folder of modules */
+	assert_int_equal(execute(module, &plan), 0);
+	assert_int_equal(execute(own, &plan), 100 + EACCES);
+	capsid__sandbox_plan_done(&plan);
+	take_away(module);
+	take_away(own);
+}
+
 static int tests(void)
 {
 	static const struct CMUnitTest all[] = {
@@ -433,6 +509,7 @@ static int tests(void)
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(time_passes_and_cannot_be_set),
 		cmocka_unit_test(new_code_is_for_a_language_that_needs_it),
+		cmocka_unit_test(landlock_alone_executes_nothing_of_tmp),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

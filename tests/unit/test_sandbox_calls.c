@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
@@ -22,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 static const struct capsid__sandbox_options python = {
@@ -92,6 +94,9 @@ static void start_processes(int turn)
 		      0, 0, 0, 0) < 0 &&
 		errno == EPERM);
 	CHECK(unshare(CLONE_NEWUSER) < 0 && errno == EPERM);
+	/* without a namespace: threads that do not see each other's files */
+	CHECK(unshare(CLONE_FILES) < 0 && errno == EPERM);
+	CHECK(unshare(CLONE_FS) < 0 && errno == EPERM);
 	CHECK(setns(3, 0) < 0 && errno == EPERM);
 }
 
@@ -108,6 +113,8 @@ static void it_starts_no_process(void **state)
 		posix_spawn(&pid, "/bin/true", NULL, NULL, argv, argv), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
+	assert_int_equal(unshare(CLONE_FILES), 0);
+	assert_int_equal(unshare(CLONE_FS), 0);
 	inside_well(&what);
 }
 
@@ -376,6 +383,7 @@ static void lock_files(int turn)
 {
 	int a = open("/tmp/x", O_CREAT | O_RDWR, 0600);
 	int b = open("/tmp/x", O_RDWR), reader = open("/tmp/x", O_RDONLY);
+	int twin;
 
 	(void)turn;
 	CHECK(a >= 0 && b >= 0 && reader >= 0);
@@ -384,19 +392,247 @@ static void lock_files(int turn)
 	CHECK(flock(a, LOCK_SH) == 0 && flock(b, LOCK_SH | LOCK_NB) == 0);
 	CHECK(flock(a, LOCK_UN) == 0 && flock(b, LOCK_EX | LOCK_NB) == 0);
 	CHECK(flock(b, LOCK_UN) == 0);
-	/* as a file of the host's would be */
-	CHECK(flock(reader, LOCK_EX | LOCK_NB) < 0 && errno == EPERM);
 	CHECK(flock(99, LOCK_SH) < 0 && errno == EBADF);
 	CHECK(flock(a, 99) < 0 && errno == EINVAL);
+	/* the lock is the open file's: of all its descriptors, to the last */
+	CHECK((twin = dup(reader)) >= 0);
+	CHECK(flock(b, LOCK_UN) == 0);
+	CHECK(flock(twin, LOCK_EX) == 0 && flock(reader, LOCK_SH) == 0);
+	CHECK(flock(b, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK);
+	close(reader);
+	CHECK(flock(b, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK);
+	close(twin);
+	CHECK(flock(b, LOCK_EX | LOCK_NB) == 0);
+	/* one that is refused has lost what it had */
+	CHECK(flock(b, LOCK_SH) == 0 && flock(a, LOCK_SH) == 0);
+	CHECK(flock(a, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK);
+	CHECK(flock(b, LOCK_EX | LOCK_NB) == 0);
 }
 
-static void only_what_it_may_write_is_locked(void **state)
+static void *let_go(void *fd)
 {
-	const struct inside what = { .options = python, .run = lock_files };
-	int fd = open("/etc/passwd", O_RDONLY);
+	usleep(50000);
+	flock(*(int *)fd, LOCK_UN);
+	return NULL;
+}
+
+static void wait_for_files(int turn)
+{
+	int a = open("/tmp/x", O_CREAT | O_RDWR, 0600);
+	int b = open("/tmp/x", O_RDWR);
+	struct sigaction action = { .sa_handler = handle };
+	struct itimerval soon = { .it_value.tv_usec = 50000 };
+	pthread_t thread;
+
+	(void)turn;
+	CHECK(flock(a, LOCK_EX) == 0);
+	CHECK(pthread_create(&thread, NULL, let_go, &a) == 0);
+	CHECK(flock(b, LOCK_EX) == 0);
+	CHECK(flock(a, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK);
+	CHECK(pthread_join(thread, NULL) == 0);
+	/* a signal ends the wait */
+	CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+	CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+	CHECK(flock(a, LOCK_EX) < 0 && errno == EINTR && handled == SIGALRM);
+	/* … and is not blocked after it */
+	CHECK(raise(SIGALRM) == 0);
+}
+
+static void lock_ranges(int turn)
+{
+	int fd = open("/tmp/x", O_CREAT | O_RDWR, 0600);
+	int reader = open("/tmp/x", O_RDONLY);
+	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
+
+	(void)turn;
+	CHECK(fd >= 0 && reader >= 0);
+	CHECK(fcntl(fd, F_SETLK, &lock) == 0);
+	CHECK(fcntl(fd, F_SETLKW, &lock) == 0);
+	CHECK(lockf(fd, F_TLOCK, 0) == 0 && lockf(fd, F_TEST, 0) == 0);
+	CHECK(fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK);
+	CHECK(fcntl(fd, F_SETLK, &lock) == 0);
+	CHECK(fcntl(fd, F_GETLK, &lock) < 0 && errno == EINVAL);
+	lock.l_type = F_WRLCK;
+	CHECK(fcntl(reader, F_SETLK, &lock) < 0 && errno == EBADF);
+	CHECK(fcntl(99, F_SETLK, &lock) < 0 && errno == EBADF);
+	CHECK(fcntl(fd, F_OFD_SETLK, &lock) < 0 && errno == EINVAL);
+	CHECK(fcntl(fd, F_OFD_SETLKW, &lock) < 0 && errno == EINVAL);
+	CHECK(fcntl(fd, F_OFD_GETLK, &lock) < 0 && errno == EINVAL);
+	lock.l_type = F_RDLCK;
+	CHECK(fcntl(reader, F_SETLK, &lock) == 0);
+	lock.l_start = -1;
+	CHECK(fcntl(fd, F_SETLK, &lock) < 0 && errno == EINVAL);
+	lock = (struct flock){ .l_type = 9 };
+	CHECK(fcntl(fd, F_SETLK, &lock) < 0 && errno == EINVAL);
+	lock = (struct flock){ .l_type = F_RDLCK, .l_whence = 9 };
+	CHECK(fcntl(fd, F_SETLK, &lock) < 0 && errno == EINVAL);
+	CHECK(fcntl(fd, F_SETLEASE, F_RDLCK) < 0 && errno == EPERM);
+	CHECK(fcntl(fd, F_NOTIFY, 1) < 0 && errno == EPERM);
+	CHECK(fcntl(fd, F_SETSIG, SIGTERM) < 0 && errno == EPERM);
+}
+
+static void locks_are_what_they_are_elsewhere(void **state)
+{
+	const struct inside files = { .options = python, .run = lock_files };
+	const struct inside waits = { .options = python,
+		.run = wait_for_files };
+	const struct inside ranges = { .options = python, .run = lock_ranges };
 
 	(void)state;
-	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	inside_well(&files);
+	inside_well(&waits);
+	inside_well(&ranges);
+}
+
+/* A file of the host's, which it may read; and one that it may write. */
+static const char *const host_files[] = { CAPSID_TEST_HOST_FILE, "/dev/null" };
+
+/* Every lock that there is, held until the host has looked. */
+static void lock_the_hosts(int turn)
+{
+	int fd = open(host_files[turn], turn == 0 ? O_RDONLY : O_RDWR);
+	struct flock lock = { .l_type = F_RDLCK, .l_len = 100 };
+
+	CHECK(fd >= 0);
+	(void)flock(fd, LOCK_SH);
+	(void)fcntl(fd, F_SETLK, &lock);
+	lock.l_start = 100;
+	(void)fcntl(fd, F_SETLKW, &lock);
+	lock.l_start = 200;
+	(void)fcntl(fd, F_OFD_SETLK, &lock);
+	(void)fcntl(fd, F_SETLEASE, F_RDLCK);
+	usleep(300000);
+}
+
+static void lock_file(int turn)
+{
+	(void)turn;
+	lock_the_hosts(0);
+}
+
+static void lock_null(int turn)
+{
+	(void)turn;
+	lock_the_hosts(1);
+}
+
+/* How often somebody else had a lock of the file in the next 600 ms. */
+static int watch_locks(const char *path)
+{
+	int fd = open(path, O_RDONLY), seen = 0;
+
+	for (int i = 0; i < 120; i++, usleep(5000)) {
+		struct flock lock = { .l_type = F_WRLCK };
+
+		if (fcntl(fd, F_OFD_GETLK, &lock) != 0 ||
+			lock.l_type != F_UNLCK)
+			seen++;
+		if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+			seen++;
+		flock(fd, LOCK_UN);
+	}
+	close(fd);
+	return seen;
+}
+
+static pid_t watcher(const char *path)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(watch_locks(path) != 0);
+	return pid;
+}
+
+static bool watched(pid_t pid)
+{
+	int status = 0;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status) != 0;
+}
+
+static void no_lock_reaches_the_hosts_files(void **state)
+{
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		const struct inside what = { .options = python,
+			.run = turn == 0 ? lock_file : lock_null };
+		pid_t outside, pid = watcher(host_files[turn]);
+
+		outside = fork();
+		if (outside == 0) {
+			lock_the_hosts(turn);
+			_exit(0);
+		}
+		assert_true(watched(pid));
+		assert_int_equal(waitpid(outside, NULL, 0), outside);
+		pid = watcher(host_files[turn]);
+		inside_well(&what);
+		assert_false(watched(pid));
+	}
+}
+
+static void send_urgently(int turn)
+{
+	char byte = 'x';
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+	struct mmsghdr many = { .msg_hdr = message };
+	int pair[2];
+
+	(void)turn;
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	CHECK(send(pair[0], "x", 1, MSG_OOB) < 0 && errno == EPERM);
+	CHECK(sendmsg(pair[0], &message, MSG_OOB) < 0 && errno == EPERM);
+	CHECK(sendmmsg(pair[0], &many, 1, MSG_OOB | MSG_DONTWAIT) < 0 &&
+		errno == EPERM);
+	CHECK(recv(pair[1], &byte, 1, MSG_OOB) < 0 && errno == EPERM);
+	CHECK(recvmsg(pair[1], &message, MSG_OOB) < 0 && errno == EPERM);
+	CHECK(recvmmsg(pair[1], &many, 1, MSG_OOB, NULL) < 0 && errno == EPERM);
+	CHECK(send(pair[0], "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1);
+	CHECK(sendmsg(pair[0], &message, 0) == 1);
+	CHECK(sendmmsg(pair[0], &many, 1, 0) == 1);
+	CHECK(recv(pair[1], &byte, 1, MSG_PEEK) == 1);
+	CHECK(recv(pair[1], &byte, 1, MSG_WAITALL) == 1);
+	CHECK(recvmsg(pair[1], &message, MSG_DONTWAIT) == 1);
+	CHECK(recvmmsg(pair[1], &many, 1, MSG_CMSG_CLOEXEC, NULL) == 1);
+}
+
+static void no_byte_is_urgent(void **state)
+{
+	const struct inside what = { .options = python, .run = send_urgently };
+	int pair[2];
+	char byte;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	/* a kernel may have none */
+	if (send(pair[0], "x", 1, MSG_OOB) == 1)
+		assert_int_equal(recv(pair[1], &byte, 1, MSG_OOB), 1);
+	else
+		assert_int_equal(errno, EOPNOTSUPP);
+	close(pair[0]);
+	close(pair[1]);
+	inside_well(&what);
+}
+
+static void make_watches(int turn)
+{
+	(void)turn;
+	CHECK(epoll_create1(0) < 0 && errno == EPERM);
+	CHECK(epoll_create(1) < 0 && errno == EPERM);
+}
+
+static void nothing_makes_watches(void **state)
+{
+	const struct inside what = { .options = python, .run = make_watches };
+	int fd = epoll_create1(0);
+
+	(void)state;
+	assert_true(fd >= 0);
 	close(fd);
 	inside_well(&what);
 }
@@ -532,7 +768,10 @@ static int tests(void)
 		cmocka_unit_test(another_machines_calls_kill),
 		cmocka_unit_test(blocking_all_signals_does_not_hide_it),
 		cmocka_unit_test(masks_are_what_they_are_elsewhere),
-		cmocka_unit_test(only_what_it_may_write_is_locked),
+		cmocka_unit_test(locks_are_what_they_are_elsewhere),
+		cmocka_unit_test(no_lock_reaches_the_hosts_files),
+		cmocka_unit_test(no_byte_is_urgent),
+		cmocka_unit_test(nothing_makes_watches),
 		cmocka_unit_test(signals_to_itself_arrive),
 		cmocka_unit_test(the_signal_that_ends_it_is_named),
 		cmocka_unit_test(a_crash_is_the_kernels_to_tell),

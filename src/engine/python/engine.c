@@ -212,6 +212,8 @@ static int make_realm(capsid_error *err)
 		find(&realm->render, globals, "render") < 0 ||
 		find(&realm->rehearse, globals, "rehearse") < 0 ||
 		find(&realm->reseed, globals, "reseed") < 0 ||
+		find(&realm->reseed_libraries, globals, "reseed_libraries") <
+			0 ||
 		find(&realm->error_class, globals, "error_class") < 0 ||
 		find(&realm->call_type, globals, "Call") < 0 ||
 		find(&realm->text_type, globals, "Text") < 0)
@@ -312,7 +314,7 @@ static bool after_fork(void)
 	if (!capsid__python.told_of_forks)
 		return PyObject_CallNoArgs(capsid__python.reseed) != NULL;
 	PyOS_AfterFork_Child();
-	return true;
+	return PyObject_CallNoArgs(capsid__python.reseed_libraries) != NULL;
 }
 
 /* A child's first write to a page costs a fault and a copy. Here the pages

@@ -28,13 +28,14 @@ struct capsid__python {
 	PyObject *program;  /* what that task runs */
 	PyObject *rehearse; /* (times): all that a run does */
 	PyObject *reseed;   /* () -> None: `random` as no other child has it */
-	PyObject *compile;  /* (text) -> the program's code */
-	PyObject *render;   /* (exception) -> text */
-	PyObject *error_class;  /* (name, member property) -> class */
-	PyObject *call_type;    /* what a call returns: a future */
-	PyObject *text_type;    /* of sys.stdout and sys.stderr */
-	PyObject *running_loop; /* asyncio's own question */
-	bool told_of_forks;     /* modules of the user's are imported */
+	PyObject *reseed_libraries; /* likewise, where modules may have drawn */
+	PyObject *compile;          /* (text) -> the program's code */
+	PyObject *render;           /* (exception) -> text */
+	PyObject *error_class;      /* (name, member property) -> class */
+	PyObject *call_type;        /* what a call returns: a future */
+	PyObject *text_type;        /* of sys.stdout and sys.stderr */
+	PyObject *running_loop;     /* asyncio's own question */
+	bool told_of_forks;         /* modules of the user's are imported */
 	/* the child's */
 	struct capsid__guest_port *port;
 	PyObject *pending; /* id -> (future, function) */

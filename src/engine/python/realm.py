@@ -449,6 +449,24 @@ return {"x": x, "error": error, "s": s}
     linecache.cache.pop(FILE, None)
 
 
+def reseed_libraries():
+    """What a module of the user's may have seeded in the zygote. A library that
+    notices a fork by its process number notices none here: it is 1 in the
+    zygote and in every child."""
+    modules = sys.modules
+    if "_ssl" in modules:
+        modules["_ssl"].RAND_add(os.urandom(64), 64.0)
+    if "_sqlite3" in modules:
+        import ctypes
+        path = getattr(modules["_sqlite3"], "__file__", None)
+        # nothing asked of it: it takes a new seed for the next
+        ctypes.CDLL(path).sqlite3_randomness(0, None)
+    if "tempfile" in modules:
+        modules["tempfile"]._name_sequence = None
+    if "numpy.random" in modules:
+        modules["numpy.random"].seed()
+
+
 reseed = functools.partial(_random.Random.seed, random._inst)
 add_builtins()
 make_streams()
