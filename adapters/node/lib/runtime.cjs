@@ -107,10 +107,13 @@ class Run extends AsyncResource {
 	}
 
 	/* A part of the text that the next call or the end lacks. */
-	piece(text) {
+	piece(text, first) {
+		if (first) {
+			this.assembly = new Assembly()
+			this.failure = undefined
+		}
 		if (this.failure !== undefined) return
 		try {
-			this.assembly ??= new Assembly()
 			this.assembly.add(text)
 		} catch (error) {
 			this.failure = error
@@ -280,8 +283,8 @@ function beginAllOf(runtime) {
 }
 
 native.listen({
-	piece(id, text) {
-		runs.get(id).piece(text)
+	piece(id, text, first) {
+		runs.get(id).piece(text, first)
 	},
 	call(id, call, index, argument) {
 		const run = runs.get(id)

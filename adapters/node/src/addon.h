@@ -98,8 +98,10 @@ void *capsid__node_table_any(const struct table *table);
 
 /* --- pieces.c: a long JSON text, a piece at a time --- */
 
-/* Bytes of a text in one piece. */
+/* Bytes of a text in one piece; a test has it shorter. */
+#ifndef NODE_PIECE
 #define NODE_PIECE 16384
+#endif
 /* A text up to this length is parsed at once. */
 #define NODE_WHOLE 32768
 
@@ -128,7 +130,8 @@ bool capsid__node_pieces_next(struct piece *out, struct pieces *pieces,
 
 /* What JavaScript has us call. */
 enum hook {
-	HOOK_PIECE, /* (run, piece) of the text that HOOK_CALL or _DONE lacks */
+	HOOK_PIECE, /* (run, piece, whether it is the first) of the text that
+		     * HOOK_CALL or HOOK_DONE lacks */
 	HOOK_CALL,  /* (run, call, index, argument) */
 	HOOK_LOG,   /* (run, text) */
 	HOOK_DONE,  /* (run, result) or (run, undefined, code, message) */

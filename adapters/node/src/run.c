@@ -32,6 +32,7 @@ struct run {
 	int64_t id;
 	struct pieces pieces; /* of the text that is being delivered */
 	bool in_pieces;       /* one is */
+	atomic_bool ended;    /* from outside: its calls are of no use */
 	capsid_bindings *bindings;
 	capsid_abort *signal;
 	struct call *calls; /* delivered and unanswered */
@@ -80,15 +81,16 @@ static bool tell_piece(
 	struct addon *addon, struct run *run, const char *text, size_t len)
 {
 	struct piece *piece = &addon->piece;
-	napi_value argv[2];
+	napi_value argv[3] = { NULL };
 
+	napi_get_boolean(addon->env, !run->in_pieces, &argv[2]);
 	if (!run->in_pieces)
 		capsid__node_pieces_begin(&run->pieces);
 	run->in_pieces = !capsid__node_pieces_next(
 		piece, &run->pieces, text, len);
 	argv[0] = capsid__node_number(addon->env, (double)run->id);
 	argv[1] = capsid__node_string(addon->env, piece->text, piece->len);
-	capsid__node_tell(addon, HOOK_PIECE, 2, argv);
+	capsid__node_tell(addon, HOOK_PIECE, 3, argv);
 	return !run->in_pieces;
 }
 
@@ -136,6 +138,13 @@ static bool deliver_call(struct addon *addon, struct event *event)
 		return true;
 	if (addon->ending)
 		return true;
+	if (atomic_load(&call->run->ended)) {
+		call->run->in_pieces = false;
+		forget(addon, call);
+		reject(call, "the run is over");
+		free(call);
+		return true;
+	}
 	text = capsid_call_argument(call->call, &len);
 	if (len > NODE_WHOLE && !tell_piece(addon, call->run, text, len))
 		return false;
@@ -406,6 +415,16 @@ static bool deliver_done(struct addon *addon, struct event *event)
 	return true;
 }
 
+/* By a budget, a signal or a death, not by the program: what it had asked for
+ * and was not told to JavaScript yet is dropped, so that the end is not late. */
+static bool ended_early(const capsid_result *result)
+{
+	const char *kind = capsid_result_error_kind(result);
+
+	return kind != NULL && strcmp(kind, "exception") != 0 &&
+	       strcmp(kind, "invalid-output") != 0;
+}
+
 /* On a thread of the library's. */
 static void on_done(
 	capsid_result *result, const capsid_error *err, void *payload)
@@ -416,6 +435,7 @@ static void on_done(
 	if (err != NULL)
 		run->error = *err;
 	if (result != NULL) {
+		atomic_store(&run->ended, ended_early(result));
 		run->json = capsid_result_json(result, &run->json_len);
 		if (run->json == NULL)
 			run->error = (capsid_error){ CAPSID_ENOMEM, 0,
