@@ -123,8 +123,8 @@ struct pieces {
 
 void capsid__node_pieces_begin(struct pieces *pieces);
 /* Writes the next piece to `out`; true: it is the last one. */
-bool capsid__node_pieces_next(struct piece *out, struct pieces *pieces,
-	const char *text, size_t len);
+bool capsid__node_pieces_next(
+	struct piece *out, struct pieces *pieces, const char *text, size_t len);
 
 /* --- addon.c: an environment --- */
 
@@ -135,8 +135,8 @@ enum hook {
 	HOOK_CALL,  /* (run, call, index, argument) */
 	HOOK_LOG,   /* (run, text) */
 	HOOK_DONE,  /* (run, result) or (run, undefined, code, message) */
-	HOOK_GONE, /* (runtime) */
-	HOOK_MORE, /* (): call drain() in another turn of the loop */
+	HOOK_GONE,  /* (runtime) */
+	HOOK_MORE,  /* (): call drain() in another turn of the loop */
 	HOOK_COUNT
 };
 

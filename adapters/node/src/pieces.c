@@ -78,8 +78,8 @@ static void put_children(
 /* The children up to `to` of the container that was open before. */
 static void put_known(struct scan *scan, size_t to)
 {
-	put_children(scan, scan->from, to,
-		scan->members && !scan->pieces->keyed);
+	put_children(
+		scan, scan->from, to, scan->members && !scan->pieces->keyed);
 	if (scan->from < to)
 		scan->pieces->keyed = false;
 	scan->from = to;
@@ -247,7 +247,9 @@ static void put_number(struct scan *scan)
 	exponent -= rest;
 	put(scan->out, tail,
 		(size_t)snprintf(tail, sizeof(tail), "%se%lld],",
-			digits == 0 ? "0" : rest ? "1" : "",
+			digits == 0 ? "0"
+			: rest      ? "1"
+				    : "",
 			(long long)exponent));
 	pieces->keyed = false;
 	pieces->at = (size_t)(p - scan->text);
@@ -262,9 +264,9 @@ static size_t string_part(const struct scan *scan, size_t at)
 	if (limit - at > NODE_PIECE)
 		limit = at + NODE_PIECE;
 	while (at < limit && scan->text[at] != '"') {
-		whole = scan->text[at] != '\\'	? 1
+		whole = scan->text[at] != '\\'      ? 1
 			: scan->text[at + 1] == 'u' ? 6
-						  : 2;
+						    : 2;
 		if (at + whole > limit)
 			break;
 		at += whole;
@@ -300,8 +302,8 @@ void capsid__node_pieces_begin(struct pieces *pieces)
 	pieces->in_string = false;
 }
 
-bool capsid__node_pieces_next(struct piece *out, struct pieces *pieces,
-	const char *text, size_t len)
+bool capsid__node_pieces_next(
+	struct piece *out, struct pieces *pieces, const char *text, size_t len)
 {
 	struct scan scan = { .out = out,
 		.pieces = pieces,

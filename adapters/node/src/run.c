@@ -7,6 +7,7 @@
  */
 #include "addon.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 /* Room for log lines that wait together: at first, and when there are many. */
 #define LINES_FEW 512
 #define LINES_MANY 65536
+/* A result's memory of this many bytes is not given back on the event loop. */
+#define RESULT_LARGE (1 << 20)
 /* The length before a line: seven bits a byte, the lowest first. */
 #define LENGTH_MOST 10
 
@@ -67,11 +70,38 @@ static struct run *run_of(struct event *event)
 	return (struct run *)(void *)event;
 }
 
+static void *free_result(void *result)
+{
+	capsid_result_free(result);
+	return NULL;
+}
+
+/* Giving hundreds of megabytes back takes the kernel many milliseconds. */
+static void free_large_result(capsid_result *result)
+{
+	pthread_t thread;
+	sigset_t all, before;
+	bool begun;
+
+	/* the process's signals are for the threads of Node.js */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	begun = pthread_create(&thread, NULL, free_result, result) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (begun)
+		pthread_detach(thread);
+	else
+		capsid_result_free(result);
+}
+
 static void run_free(struct run *run)
 {
 	capsid_bindings_unref(run->bindings);
 	capsid_abort_unref(run->signal);
-	capsid_result_free(run->result);
+	if (run->json_len > RESULT_LARGE)
+		free_large_result(run->result);
+	else
+		capsid_result_free(run->result);
 	free(run);
 }
 
@@ -86,8 +116,8 @@ static bool tell_piece(
 	napi_get_boolean(addon->env, !run->in_pieces, &argv[2]);
 	if (!run->in_pieces)
 		capsid__node_pieces_begin(&run->pieces);
-	run->in_pieces = !capsid__node_pieces_next(
-		piece, &run->pieces, text, len);
+	run->in_pieces =
+		!capsid__node_pieces_next(piece, &run->pieces, text, len);
 	argv[0] = capsid__node_number(addon->env, (double)run->id);
 	argv[1] = capsid__node_string(addon->env, piece->text, piece->len);
 	capsid__node_tell(addon, HOOK_PIECE, 3, argv);
@@ -338,8 +368,7 @@ static void on_log(const char *text, size_t len, void *payload)
 	struct lines *lines;
 	size_t room;
 
-	if (capsid__node_channel_join(
-		    channel, &run->source, join_lines, &line))
+	if (capsid__node_channel_join(channel, &run->source, join_lines, &line))
 		return;
 	room = capsid__node_channel_join(channel, &run->source, is_lines, NULL)
 		       ? LINES_MANY
@@ -350,9 +379,9 @@ static void on_log(const char *text, size_t len, void *payload)
 	/* without memory it is not streamed; the result has it all the same */
 	if (lines == NULL)
 		return;
-	*lines = (struct lines){ .heard.deliver = deliver_lines,
-		.run = run,
-		.room = room };
+	*lines = (struct lines){
+		.heard.deliver = deliver_lines, .run = run, .room = room
+	};
 	write_line(lines, text, len);
 	capsid__node_channel_push(channel, &run->source, &lines->heard);
 }
@@ -416,7 +445,8 @@ static bool deliver_done(struct addon *addon, struct event *event)
 }
 
 /* By a budget, a signal or a death, not by the program: what it had asked for
- * and was not told to JavaScript yet is dropped, so that the end is not late. */
+ * and was not told to JavaScript yet is dropped, so that the end is not late.
+ */
 static bool ended_early(const capsid_result *result)
 {
 	const char *kind = capsid_result_error_kind(result);

@@ -198,7 +198,7 @@ export function hostilePrograms({ count, seed, only }) {
 		for (const family of names) {
 			const { rare, ...made } = FAMILIES[family](pick)
 			if (rare && round % 5 !== 0 && only === undefined) continue
-			programs.push({ on: 'thread', ms: pick([30, 80, 150]), ...made, family })
+			programs.push({ on: 'thread', ms: pick([30, 60, 120]), ...made, family })
 		}
 	return programs.slice(0, count)
 }
