@@ -10,6 +10,7 @@ const { isNativeError } = require('node:util').types
 const native = require('./load.cjs')
 const { writer } = require('./json.cjs')
 const { checkOptions } = require('./options.cjs')
+const { Assembly } = require('./pieces.cjs')
 const { checkRequest } = require('./request.cjs')
 
 const RESOLUTION = 'binding resolution must be lossless JSON'
@@ -72,10 +73,11 @@ class Run extends AsyncResource {
 		this.handle = handle
 		this.onLog = onLog
 		this.request = request
-		this.members = request.members
+		this.link = { members: request.members, over: false }
+		this.assembly = undefined /* of a text that arrives in pieces */
+		this.failure = undefined /* why it could not be put together */
 		this.signal = request.signal
 		this.id = 0
-		this.over = false
 		this.outcome = new Promise((resolve, reject) => {
 			this.resolve = resolve
 			this.reject = reject
@@ -104,47 +106,136 @@ class Run extends AsyncResource {
 		}
 	}
 
+	/* A part of the text that the next call or the end lacks. */
+	piece(text, first) {
+		if (first) {
+			this.assembly = new Assembly()
+			this.failure = undefined
+		}
+		if (this.failure !== undefined) return
+		try {
+			this.assembly.add(text)
+		} catch (error) {
+			this.failure = error
+		}
+	}
+
+	/* The value of `json`, or of the pieces that arrived instead of it. */
+	parse(json) {
+		if (json !== undefined) return JSON.parse(json)
+		const { assembly, failure } = this
+		this.assembly = this.failure = undefined
+		if (failure !== undefined) throw failure
+		return assembly.take()
+	}
+
 	finish(json, code, message) {
-		if (json === undefined)
+		if (code !== undefined) {
 			this.reject(Object.assign(new Error(message), { code }))
-		else this.parse(json)
+		} else {
+			/* a text may be more than this process has memory for */
+			try {
+				this.resolve(this.parse(json))
+			} catch (error) {
+				this.reject(error)
+			}
+		}
 		this.end()
 	}
 
-	/* A text may be more than this process has memory for. */
-	parse(json) {
-		try {
-			this.resolve(JSON.parse(json))
-		} catch (error) {
-			this.reject(error)
-		}
-	}
-
 	end() {
-		this.over = true
+		this.link.over = true
+		this.link.members = undefined
 		if (this.signal !== undefined) unlisten(this.signal, this)
 	}
 
-	/* A call of the program's; never throws. */
-	async answer(call, index, argument) {
-		const { global, functions, name } = this.members[index]
-		let value
+	/* As parse(); what it throws is for the program. */
+	argument(json) {
 		try {
-			const member = Object.hasOwn(functions, name) ? functions[name] : undefined
-			if (typeof member !== 'function')
-				throw new Error(`unknown binding ${JSON.stringify(`${global}.${name}`)}`)
-			value = await member(JSON.parse(argument))
-		} catch (error) {
-			native.reject(call, textOf(error, 'a host function threw an unrenderable value'))
-			linger()
-			return
+			return this.parse(json)
+		} catch {
+			throw new Error('the argument is too long for Node.js')
 		}
-		if (this.over) return
+	}
+}
+
+/* A call of the program's; never throws. */
+function answer(run, call, index, json) {
+	const { link } = run
+	let value
+	try {
+		const argument = run.argument(json)
+		const { global, functions, name } = link.members[index]
+		const member = Object.hasOwn(functions, name) ? functions[name] : undefined
+		if (typeof member !== 'function')
+			throw new Error(`unknown binding ${JSON.stringify(`${global}.${name}`)}`)
+		value = member(argument)
+	} catch (error) {
+		give(link, call, error, true)
+		return
+	}
+	settle(link, call, value)
+}
+
+/* What a function answered, in time. If that never settles, it keeps nothing
+ * of the run but its link. */
+async function settle(link, call, answer) {
+	let value
+	let failed = false
+	try {
+		value = await answer
+	} catch (error) {
+		value = error
+		failed = true
+	}
+	give(link, call, value, failed)
+}
+
+/*
+ * A program decides how many of its calls are answered together. So much is
+ * written in a turn of the event loop; other answers wait for the next, in
+ * order.
+ */
+const TURN_BYTES = 1 << 20
+const EACH_BYTES = 256 /* what an answer costs beside its text */
+let written = 0 /* since the loop was last known to turn */
+let unwritten = []
+let next = 0 /* of those */
+
+function give(link, call, value, failed) {
+	if (link.over) return
+	if (written < TURN_BYTES && unwritten.length === 0)
+		giveNow(call, value, failed)
+	else unwritten.push({ link, call, value, failed })
+}
+
+function giveNow(call, value, failed) {
+	if (failed) {
+		const message = textOf(value, 'a host function threw an unrenderable value')
+		native.reject(call, message)
+		written += message.length
+	} else {
 		const length = write(value)
 		if (length < 0) native.reject(call, RESOLUTION)
 		else native.resolve(call, length)
-		linger()
+		/* how far a value that is not JSON was read is not known */
+		written += length < 0 ? TURN_BYTES >> 6 : length
 	}
+	written += EACH_BYTES
+	if (written >= TURN_BYTES) setImmediate(giveMore)
+	linger()
+}
+
+function giveMore() {
+	written = 0
+	while (next < unwritten.length && written < TURN_BYTES) {
+		const { link, call, value, failed } = unwritten[next]
+		unwritten[next++] = undefined
+		if (!link.over) giveNow(call, value, failed)
+	}
+	if (next < unwritten.length) return
+	unwritten = []
+	next = 0
 }
 
 /* When all answers that are ready are given: what comes of them may be there
@@ -192,9 +283,12 @@ function beginAllOf(runtime) {
 }
 
 native.listen({
+	piece(id, text, first) {
+		runs.get(id).piece(text, first)
+	},
 	call(id, call, index, argument) {
 		const run = runs.get(id)
-		run.runInAsyncScope(run.answer, run, call, index, argument)
+		run.runInAsyncScope(answer, undefined, run, call, index, argument)
 	},
 	log(id, text) {
 		const run = runs.get(id)

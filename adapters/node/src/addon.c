@@ -25,11 +25,11 @@ void capsid__node_tell(struct addon *addon, enum hook hook, size_t argc,
 		napi_fatal_exception(env, thrown);
 }
 
-/* listen({ call, log, done, gone, more }) */
+/* listen({ piece, call, log, done, gone, more }) */
 static napi_value addon_listen(napi_env env, napi_callback_info info)
 {
-	static const char *const names[HOOK_COUNT] = { "call", "log", "done",
-		"gone", "more" };
+	static const char *const names[HOOK_COUNT] = { "piece", "call", "log",
+		"done", "gone", "more" };
 	napi_value hooks, function;
 	struct addon *addon = capsid__node_arguments(env, info, 1, &hooks);
 
@@ -49,6 +49,7 @@ static napi_value addon_drain(napi_env env, napi_callback_info info)
 
 	if (addon != NULL) {
 		addon->channel.lingered_ns = 0;
+		addon->channel.more = false;
 		capsid__node_channel_drain(addon);
 	}
 	return NULL;

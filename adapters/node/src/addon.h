@@ -20,23 +20,36 @@ struct addon;
 /* Something to tell JavaScript, made on any thread. */
 struct event {
 	struct event *next;
-	/* On the environment's thread, in order; takes the event over. It
+	/* On the environment's thread, in the source's order. True: the event
+	 * is over and was taken over. False: a part of it was delivered, and
+	 * this is to be called again after other sources had their turn. It
 	 * runs also when the environment ends, to release what is held. */
-	void (*deliver)(struct addon *addon, struct event *event);
+	bool (*deliver)(struct addon *addon, struct event *event);
+};
+
+/* A queue of events, under the channel's lock: one for each run and runtime,
+ * so that a run with many events does not hold up the others. */
+struct source {
+	struct source *next;
+	struct event *first, *last;
+	bool queued; /* in the channel's ring */
 };
 
 /* --- channel.c: from our threads to the environment's --- */
 
 struct channel {
 	pthread_mutex_t lock;
-	struct event *first, **last; /* pushed, under the lock */
-	bool woken;                  /* the environment will come and drain */
-	bool closed;                 /* it will not, ever: under the lock */
-	atomic_uint waking;          /* threads that are waking it */
-	atomic_bool some;            /* something was pushed; a hint */
-	struct event *taken;         /* being delivered: its thread's alone */
+	/* sources that have events, in turn: under the lock */
+	struct source *first, *last;
+	bool woken;         /* the environment will come and drain */
+	bool closed;        /* it will not, ever: under the lock */
+	atomic_uint waking; /* threads that are waking it */
+	atomic_bool some;   /* something was pushed; a hint */
 	napi_threadsafe_function wake;
-	size_t live; /* reasons to keep the process alive */
+	size_t live;         /* reasons to keep the process alive */
+	bool draining;       /* events are being delivered */
+	bool more;           /* JavaScript will call drain() */
+	int64_t deadline_ns; /* of this turn's deliveries */
 	/* of lingering: how long in this turn, how often in vain, how often
 	 * it was asked for */
 	int64_t lingered_ns;
@@ -45,13 +58,21 @@ struct channel {
 
 /* False: out of memory or Node.js refused. */
 bool capsid__node_channel_open(struct addon *addon);
-/* Any thread. The event is the channel's. */
-void capsid__node_channel_push(struct channel *channel, struct event *event);
+/* Any thread. The event is the channel's. The source lives until its last
+ * event was delivered. */
+void capsid__node_channel_push(
+	struct channel *channel, struct source *source, struct event *event);
+/* Any thread: asks, under the lock, the source's last event to take `data` in
+ * as well. False: it has none, or that one cannot. */
+bool capsid__node_channel_join(struct channel *channel, struct source *source,
+	bool (*join)(struct event *last, void *data), void *data);
 /* One reason more, or less, to keep the process alive. */
 void capsid__node_channel_hold(struct addon *addon);
 void capsid__node_channel_let(struct addon *addon);
 /* Delivers some of what is there; sees to being called again for the rest. */
 void capsid__node_channel_drain(struct addon *addon);
+/* While an event is delivered: is the rest of it for another turn? */
+bool capsid__node_channel_late(const struct addon *addon);
 /* After an answer: waits a moment for what follows, and delivers it. */
 void capsid__node_channel_linger(struct addon *addon);
 /* Nobody is woken any more, and what is there is delivered. */
@@ -75,15 +96,47 @@ void capsid__node_table_remove(struct table *table, int64_t id);
 /* Any item, or NULL. */
 void *capsid__node_table_any(const struct table *table);
 
+/* --- pieces.c: a long JSON text, a piece at a time --- */
+
+/* Bytes of a text in one piece; a test has it shorter. */
+#ifndef NODE_PIECE
+#define NODE_PIECE 16384
+#endif
+/* A text up to this length is parsed at once. */
+#define NODE_WHOLE 32768
+
+/* Room for a piece: each byte of the text becomes two at the most. */
+struct piece {
+	size_t len;
+	char text[2 * NODE_PIECE + 1024];
+	struct {
+		size_t at, child;
+	} opened[NODE_PIECE];
+};
+
+/* How far a text was taken apart. */
+struct pieces {
+	size_t at;
+	bool keyed;     /* the next value stands alone, behind a key */
+	bool in_string; /* the next character is one of a string's inside */
+};
+
+void capsid__node_pieces_begin(struct pieces *pieces);
+/* Writes the next piece to `out`; true: it is the last one. */
+bool capsid__node_pieces_next(
+	struct piece *out, struct pieces *pieces, const char *text, size_t len);
+
 /* --- addon.c: an environment --- */
 
 /* What JavaScript has us call. */
 enum hook {
-	HOOK_CALL, /* (run, call, index, argument) */
-	HOOK_LOG,  /* (run, text) */
-	HOOK_DONE, /* (run, result) or (run, undefined, code, message) */
-	HOOK_GONE, /* (runtime) */
-	HOOK_MORE, /* (): call drain() in another turn of the loop */
+	HOOK_PIECE, /* (run, piece, whether it is the first) of the text that
+		     * HOOK_CALL or HOOK_DONE lacks */
+	HOOK_CALL,  /* (run, call, index, argument) */
+	HOOK_LOG,   /* (run, text) */
+	HOOK_DONE,  /* (run, result) or (run, undefined, code, message) */
+	HOOK_GONE,  /* (runtime) */
+	HOOK_MORE,  /* (): call drain() in another turn of the loop */
 	HOOK_COUNT
 };
 
@@ -97,6 +150,7 @@ struct addon {
 	const char *answer;
 	size_t answer_len;
 	bool ending; /* JavaScript is not to be called any more */
+	struct piece piece;
 };
 
 /* Calls a hook; a failure ends as an uncaught exception. */
@@ -128,11 +182,14 @@ napi_value capsid__node_throw_memory(napi_env env);
 
 struct runtime {
 	struct event gone;
+	struct source source;
 	struct addon *addon;
 	int64_t id;
 	capsid_runtime *runtime; /* NULL: freed */
+	size_t runs;             /* whose outcome was not delivered */
 	bool wants_logs;
 	bool ending; /* `thread` frees the runtime */
+	bool freed;  /* that was reported; the last run's outcome is awaited */
 	pthread_t thread;
 };
 
@@ -140,6 +197,8 @@ napi_value capsid__node_create(napi_env env, napi_callback_info info);
 napi_value capsid__node_dispose(napi_env env, napi_callback_info info);
 /* Waits for its end. */
 void capsid__node_runtime_end(struct runtime *runtime);
+/* One of its runs is over. */
+void capsid__node_runtime_leave(struct addon *addon, struct runtime *runtime);
 
 napi_value capsid__node_start(napi_env env, napi_callback_info info);
 napi_value capsid__node_abort(napi_env env, napi_callback_info info);

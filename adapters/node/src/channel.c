@@ -1,7 +1,8 @@
 /*
- * From our threads to the environment's: a queue, and one thread-safe function
- * that is called when the queue begins to fill. What came meanwhile is
- * delivered together, but never so much that the event loop would stand still.
+ * From our threads to the environment's: a queue for each run, and one
+ * thread-safe function that is called when the first of them begins to fill.
+ * The queues are served in turn, an event each, and never for so long that the
+ * event loop would stand still.
  *
  * A program often makes its next call a few microseconds after an answer,
  * sooner than a thread is put to sleep and woken. So after an answer we linger:
@@ -14,8 +15,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Events in a turn of the event loop: about a millisecond's worth. */
+/* In a turn of the event loop: events, about a millisecond's worth as a rule,
+ * and the time for those that take longer. */
 #define TURN 128
+#define TURN_NS 5000000
 
 #define LINGER_NS 15000       /* for one answer */
 #define LINGER_TURN_NS 500000 /* in a turn */
@@ -51,7 +54,6 @@ bool capsid__node_channel_open(struct addon *addon)
 	napi_env env = addon->env;
 	napi_value name;
 
-	channel->last = &channel->first;
 	if (pthread_mutex_init(&channel->lock, NULL) != 0)
 		return false;
 	return napi_create_string_utf8(
@@ -61,14 +63,33 @@ bool capsid__node_channel_open(struct addon *addon)
 	       napi_unref_threadsafe_function(env, channel->wake) == napi_ok;
 }
 
-void capsid__node_channel_push(struct channel *channel, struct event *event)
+/* Under the lock. */
+static void enqueue(struct channel *channel, struct source *source)
+{
+	if (source->queued)
+		return;
+	source->queued = true;
+	source->next = NULL;
+	if (channel->first == NULL)
+		channel->first = source;
+	else
+		channel->last->next = source;
+	channel->last = source;
+}
+
+void capsid__node_channel_push(
+	struct channel *channel, struct source *source, struct event *event)
 {
 	bool wake;
 
 	event->next = NULL;
 	pthread_mutex_lock(&channel->lock);
-	*channel->last = event;
-	channel->last = &event->next;
+	if (source->first == NULL)
+		source->first = event;
+	else
+		source->last->next = event;
+	source->last = event;
+	enqueue(channel, source);
 	atomic_store_explicit(&channel->some, true, memory_order_relaxed);
 	wake = !channel->woken && !channel->closed;
 	if (wake) {
@@ -78,7 +99,7 @@ void capsid__node_channel_push(struct channel *channel, struct event *event)
 	pthread_mutex_unlock(&channel->lock);
 	if (!wake)
 		return;
-	/* without the lock, which who wakes up takes at once */
+	/* after unlocking: the woken thread takes the lock immediately */
 	napi_call_threadsafe_function(
 		channel->wake, NULL, napi_tsfn_nonblocking);
 	atomic_fetch_sub(&channel->waking, 1);
@@ -96,48 +117,112 @@ void capsid__node_channel_let(struct addon *addon)
 		napi_unref_threadsafe_function(addon->env, addon->channel.wake);
 }
 
-/* Takes what was pushed; false: nothing, and the next push wakes. */
-static bool take(struct channel *channel)
+bool capsid__node_channel_join(struct channel *channel, struct source *source,
+	bool (*join)(struct event *last, void *data), void *data)
 {
+	bool joined;
+
 	pthread_mutex_lock(&channel->lock);
-	channel->taken = channel->first;
-	channel->first = NULL;
-	channel->last = &channel->first;
-	atomic_store_explicit(&channel->some, false, memory_order_relaxed);
-	if (channel->taken == NULL)
-		channel->woken = false;
+	joined = source->first != NULL && join(source->last, data);
 	pthread_mutex_unlock(&channel->lock);
-	return channel->taken != NULL;
+	return joined;
 }
 
-static void deliver_next(struct addon *addon)
+/* The next event and its source. NULL: there is none, and the next push
+ * wakes. */
+static struct event *take(struct channel *channel, struct source **from)
 {
-	struct event *event = addon->channel.taken;
+	struct source *source;
+	struct event *event = NULL;
 
-	addon->channel.taken = event->next;
-	event->deliver(addon, event);
+	pthread_mutex_lock(&channel->lock);
+	source = channel->first;
+	if (source != NULL) {
+		channel->first = source->next;
+		source->queued = false;
+		event = source->first;
+		source->first = event->next;
+		if (source->first != NULL)
+			enqueue(channel, source);
+	} else {
+		channel->woken = false;
+		atomic_store_explicit(
+			&channel->some, false, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&channel->lock);
+	*from = source;
+	return event;
+}
+
+/* What is left of an event is the next of its source. */
+static void put_back(
+	struct channel *channel, struct source *source, struct event *event)
+{
+	pthread_mutex_lock(&channel->lock);
+	event->next = source->first;
+	if (source->first == NULL)
+		source->last = event;
+	source->first = event;
+	enqueue(channel, source);
+	pthread_mutex_unlock(&channel->lock);
+}
+
+/* False: there was no event. */
+static bool deliver_next(struct addon *addon)
+{
+	struct source *source;
+	struct event *event = take(&addon->channel, &source);
+
+	if (event == NULL)
+		return false;
+	/* an event that is over may have freed its source */
+	if (!event->deliver(addon, event))
+		put_back(&addon->channel, source, event);
+	return true;
+}
+
+bool capsid__node_channel_late(const struct addon *addon)
+{
+	return !addon->ending && now_ns() >= addon->channel.deadline_ns;
+}
+
+/* False: the rest is for another turn. */
+static bool deliver_some(struct addon *addon)
+{
+	for (int i = 0; i < TURN; i++) {
+		napi_handle_scope scope;
+		bool some;
+
+		if (i != 0 && capsid__node_channel_late(addon))
+			return false;
+		/* it fails only when no JavaScript can run any more; the
+		 * environment's end delivers then */
+		if (napi_open_handle_scope(addon->env, &scope) != napi_ok)
+			return true;
+		some = deliver_next(addon);
+		napi_close_handle_scope(addon->env, scope);
+		if (!some)
+			return true;
+	}
+	return false;
 }
 
 void capsid__node_channel_drain(struct addon *addon)
 {
 	struct channel *channel = &addon->channel;
 
-	while (addon->ending && (channel->taken != NULL || take(channel)))
-		deliver_next(addon);
-	for (int i = 0; channel->taken != NULL || take(channel); i++) {
-		napi_handle_scope scope;
-
-		if (i == TURN) {
-			capsid__node_tell(addon, HOOK_MORE, 0, NULL);
-			return;
-		}
-		/* it fails only when no JavaScript can run any more; the
-		 * environment's end delivers then */
-		if (napi_open_handle_scope(addon->env, &scope) != napi_ok)
-			return;
-		deliver_next(addon);
-		napi_close_handle_scope(addon->env, scope);
+	while (addon->ending && deliver_next(addon))
+		;
+	/* a host function may have got here again */
+	if (addon->ending || channel->draining)
+		return;
+	channel->draining = true;
+	channel->deadline_ns = now_ns() + TURN_NS;
+	if (!deliver_some(addon) && !channel->more) {
+		channel->more = true;
+		capsid__node_tell(addon, HOOK_MORE, 0, NULL);
 	}
+	channel->draining = false;
 }
 
 void capsid__node_channel_linger(struct addon *addon)
@@ -147,7 +232,8 @@ void capsid__node_channel_linger(struct addon *addon)
 	bool some = false;
 
 	channel->answers++;
-	if (channel->lingered_ns >= LINGER_TURN_NS ||
+	if (channel->more || channel->draining ||
+		channel->lingered_ns >= LINGER_TURN_NS ||
 		(channel->misses >= LINGER_MISSES &&
 			channel->answers % LINGER_SELDOM != 0))
 		return;

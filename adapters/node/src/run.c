@@ -7,11 +7,20 @@
  */
 #include "addon.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A name or a program that is shorter needs no memory of its own. */
 #define SHORT 4096
+
+/* Room for log lines that wait together: at first, and when there are many. */
+#define LINES_FEW 512
+#define LINES_MANY 65536
+/* A result's memory of this many bytes is not given back on the event loop. */
+#define RESULT_LARGE (1 << 20)
+/* The length before a line: seven bits a byte, the lowest first. */
+#define LENGTH_MOST 10
 
 struct function {
 	struct run *run;
@@ -20,12 +29,19 @@ struct function {
 
 struct run {
 	struct event done;
+	struct source source; /* of all its events */
 	struct addon *addon;
+	struct runtime *runtime;
 	int64_t id;
+	struct pieces pieces; /* of the text that is being delivered */
+	bool in_pieces;       /* one is */
+	atomic_bool ended;    /* from outside: its calls are of no use */
 	capsid_bindings *bindings;
 	capsid_abort *signal;
 	struct call *calls; /* delivered and unanswered */
 	capsid_result *result;
+	const char *json; /* the result's */
+	size_t json_len;
 	capsid_error error; /* without a result */
 	uint32_t count;
 	struct function functions[]; /* as many as count_functions() said */
@@ -40,10 +56,12 @@ struct call {
 	struct call *next, **prev;
 };
 
-struct line {
+/* Log lines that wait to be delivered, each behind its length: they take what
+ * they are long and a byte or two. */
+struct lines {
 	struct event heard;
 	struct run *run;
-	size_t len;
+	size_t at, len, room; /* delivered; there; in all */
 	char text[];
 };
 
@@ -52,12 +70,58 @@ static struct run *run_of(struct event *event)
 	return (struct run *)(void *)event;
 }
 
+static void *free_result(void *result)
+{
+	capsid_result_free(result);
+	return NULL;
+}
+
+/* Giving hundreds of megabytes back takes the kernel many milliseconds. */
+static void free_large_result(capsid_result *result)
+{
+	pthread_t thread;
+	sigset_t all, before;
+	bool begun;
+
+	/* the process's signals are for the threads of Node.js */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	begun = pthread_create(&thread, NULL, free_result, result) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (begun)
+		pthread_detach(thread);
+	else
+		capsid_result_free(result);
+}
+
 static void run_free(struct run *run)
 {
 	capsid_bindings_unref(run->bindings);
 	capsid_abort_unref(run->signal);
-	capsid_result_free(run->result);
+	if (run->json_len > RESULT_LARGE)
+		free_large_result(run->result);
+	else
+		capsid_result_free(run->result);
 	free(run);
+}
+
+/* Calls the hook `piece` with the next part of a long text; false: more of it
+ * is for another time. */
+static bool tell_piece(
+	struct addon *addon, struct run *run, const char *text, size_t len)
+{
+	struct piece *piece = &addon->piece;
+	napi_value argv[3] = { NULL };
+
+	napi_get_boolean(addon->env, !run->in_pieces, &argv[2]);
+	if (!run->in_pieces)
+		capsid__node_pieces_begin(&run->pieces);
+	run->in_pieces =
+		!capsid__node_pieces_next(piece, &run->pieces, text, len);
+	argv[0] = capsid__node_number(addon->env, (double)run->id);
+	argv[1] = capsid__node_string(addon->env, piece->text, piece->len);
+	capsid__node_tell(addon, HOOK_PIECE, 3, argv);
+	return !run->in_pieces;
 }
 
 /* --- calls --- */
@@ -76,39 +140,51 @@ static void forget(struct addon *addon, struct call *call)
 		call->next->prev = call->prev;
 }
 
-static void deliver_call(struct addon *addon, struct event *event)
+/* Gives it a number; false: it was rejected, for the table is full. */
+static bool know(struct addon *addon, struct call *call)
 {
-	struct call *call = (struct call *)(void *)event;
-	napi_value argv[4];
-	const char *text;
-	size_t len;
-
 	call->id = capsid__node_table_add(&addon->calls, call);
 	if (call->id == 0) {
 		reject(call, "out of memory");
 		free(call);
-		return;
+		return false;
 	}
 	call->next = call->run->calls;
 	call->prev = &call->run->calls;
 	if (call->next != NULL)
 		call->next->prev = &call->next;
 	call->run->calls = call;
+	return true;
+}
+
+static bool deliver_call(struct addon *addon, struct event *event)
+{
+	struct call *call = (struct call *)(void *)event;
+	napi_value argv[4];
+	const char *text;
+	size_t len;
+
+	if (call->id == 0 && !know(addon, call))
+		return true;
 	if (addon->ending)
-		return;
+		return true;
+	if (atomic_load(&call->run->ended)) {
+		call->run->in_pieces = false;
+		forget(addon, call);
+		reject(call, "the run is over");
+		free(call);
+		return true;
+	}
 	text = capsid_call_argument(call->call, &len);
+	if (len > NODE_WHOLE && !tell_piece(addon, call->run, text, len))
+		return false;
 	argv[0] = capsid__node_number(addon->env, (double)call->run->id);
 	argv[1] = capsid__node_number(addon->env, (double)call->id);
 	argv[2] = capsid__node_number(addon->env, call->index);
-	argv[3] = capsid__node_string(addon->env, text, len);
-	if (argv[3] == NULL) {
-		/* longer than a string of JavaScript's can be */
-		forget(addon, call);
-		reject(call, "the argument is too long for Node.js");
-		free(call);
-		return;
-	}
-	capsid__node_tell(addon, HOOK_CALL, 4, argv);
+	if (len <= NODE_WHOLE)
+		argv[3] = capsid__node_string(addon->env, text, len);
+	capsid__node_tell(addon, HOOK_CALL, len <= NODE_WHOLE ? 4 : 3, argv);
+	return true;
 }
 
 /* On a thread of the library's. */
@@ -126,7 +202,8 @@ static void on_call(capsid_call *given, void *payload)
 		.run = run,
 		.call = given,
 		.index = function->index };
-	capsid__node_channel_push(&run->addon->channel, &call->heard);
+	capsid__node_channel_push(
+		&run->addon->channel, &run->source, &call->heard);
 }
 
 /* answerIn(uint8array): where answers are written from now on */
@@ -199,36 +276,114 @@ napi_value capsid__node_reject(napi_env env, napi_callback_info info)
 
 /* --- logs --- */
 
-static void deliver_line(struct addon *addon, struct event *event)
+static void tell_line(
+	struct addon *addon, struct run *run, const char *text, size_t len)
 {
-	struct line *line = (struct line *)(void *)event;
+	napi_handle_scope scope;
 	napi_value argv[2];
 
-	if (!addon->ending) {
-		argv[0] =
-			capsid__node_number(addon->env, (double)line->run->id);
-		argv[1] =
-			capsid__node_string(addon->env, line->text, line->len);
-		if (argv[1] != NULL)
-			capsid__node_tell(addon, HOOK_LOG, 2, argv);
+	if (napi_open_handle_scope(addon->env, &scope) != napi_ok)
+		return;
+	argv[0] = capsid__node_number(addon->env, (double)run->id);
+	argv[1] = capsid__node_string(addon->env, text, len);
+	if (argv[1] != NULL)
+		capsid__node_tell(addon, HOOK_LOG, 2, argv);
+	napi_close_handle_scope(addon->env, scope);
+}
+
+static void write_line(struct lines *lines, const char *text, size_t len)
+{
+	char *to = lines->text + lines->len;
+	size_t left;
+
+	for (left = len; left > 127; left >>= 7)
+		*to++ = (char)(left | 128);
+	*to++ = (char)left;
+	memcpy(to, text, len);
+	lines->len = (size_t)(to - lines->text) + len;
+}
+
+static const char *read_line(struct lines *lines, size_t *len)
+{
+	const char *from = lines->text + lines->at;
+	unsigned shift = 0;
+	unsigned char byte;
+
+	*len = 0;
+	do {
+		byte = (unsigned char)*from++;
+		*len |= (size_t)(byte & 127) << shift;
+		shift += 7;
+	} while (byte > 127);
+	lines->at = (size_t)(from - lines->text) + *len;
+	return from;
+}
+
+static bool deliver_lines(struct addon *addon, struct event *event)
+{
+	struct lines *lines = (struct lines *)(void *)event;
+	const char *text;
+	size_t len;
+
+	while (!addon->ending && lines->at < lines->len) {
+		text = read_line(lines, &len);
+		tell_line(addon, lines->run, text, len);
+		if (lines->at < lines->len && capsid__node_channel_late(addon))
+			return false;
 	}
-	free(line);
+	free(lines);
+	return true;
+}
+
+struct text {
+	const char *text;
+	size_t len;
+};
+
+static bool join_lines(struct event *last, void *data)
+{
+	const struct text *text = data;
+	struct lines *lines = (struct lines *)(void *)last;
+
+	if (last->deliver != deliver_lines ||
+		lines->room - lines->len < LENGTH_MOST ||
+		lines->room - lines->len - LENGTH_MOST < text->len)
+		return false;
+	write_line(lines, text->text, text->len);
+	return true;
+}
+
+static bool is_lines(struct event *last, void *data)
+{
+	(void)data;
+	return last->deliver == deliver_lines;
 }
 
 /* On a thread of the library's. */
 static void on_log(const char *text, size_t len, void *payload)
 {
 	struct run *run = payload;
-	struct line *line = malloc(sizeof(*line) + len);
+	struct channel *channel = &run->addon->channel;
+	struct text line = { text, len };
+	struct lines *lines;
+	size_t room;
 
-	/* without memory it is not streamed; the result has it all the same */
-	if (line == NULL)
+	if (capsid__node_channel_join(channel, &run->source, join_lines, &line))
 		return;
-	line->heard.deliver = deliver_line;
-	line->run = run;
-	line->len = len;
-	memcpy(line->text, text, len);
-	capsid__node_channel_push(&run->addon->channel, &line->heard);
+	room = capsid__node_channel_join(channel, &run->source, is_lines, NULL)
+		       ? LINES_MANY
+		       : LINES_FEW;
+	if (room < len + LENGTH_MOST)
+		room = len + LENGTH_MOST;
+	lines = malloc(sizeof(*lines) + room);
+	/* without memory it is not streamed; the result has it all the same */
+	if (lines == NULL)
+		return;
+	*lines = (struct lines){
+		.heard.deliver = deliver_lines, .run = run, .room = room
+	};
+	write_line(lines, text, len);
+	capsid__node_channel_push(channel, &run->source, &lines->heard);
 }
 
 /* --- the outcome --- */
@@ -237,17 +392,10 @@ static void tell_result(struct addon *addon, struct run *run)
 {
 	napi_env env = addon->env;
 	napi_value argv[4];
-	const char *json = NULL;
-	size_t len = 0, argc = 2;
+	size_t argc = 2;
 
 	argv[0] = capsid__node_number(env, (double)run->id);
-	if (run->result != NULL) {
-		json = capsid_result_json(run->result, &len);
-		run->error = (capsid_error){ CAPSID_ENOMEM, 0,
-			"no memory for the result" };
-	}
-	argv[1] = json != NULL ? capsid__node_string(env, json, len) : NULL;
-	if (argv[1] == NULL) {
+	if (run->json == NULL) {
 		const char *code = capsid__node_code(run->error.code);
 		const char *message = run->error.message;
 
@@ -255,25 +403,56 @@ static void tell_result(struct addon *addon, struct run *run)
 		argv[2] = capsid__node_string(env, code, strlen(code));
 		argv[3] = capsid__node_string(env, message, strlen(message));
 		argc = 4;
+	} else if (run->json_len <= NODE_WHOLE) {
+		argv[1] = capsid__node_string(env, run->json, run->json_len);
+	} else {
+		argc = 1;
 	}
 	capsid__node_tell(addon, HOOK_DONE, argc, argv);
 }
 
-static void deliver_done(struct addon *addon, struct event *event)
+/* Those that no one answered; false: some are for another time. */
+static bool reject_calls(struct addon *addon, struct run *run)
 {
-	struct run *run = run_of(event);
 	struct call *call;
 
 	while ((call = run->calls) != NULL) {
+		if (capsid__node_channel_late(addon))
+			return false;
 		forget(addon, call);
 		reject(call, "the run is over");
 		free(call);
 	}
+	return true;
+}
+
+static bool deliver_done(struct addon *addon, struct event *event)
+{
+	struct run *run = run_of(event);
+	struct runtime *runtime = run->runtime;
+
+	if (!reject_calls(addon, run) ||
+		(!addon->ending && run->json_len > NODE_WHOLE &&
+			!tell_piece(addon, run, run->json, run->json_len)))
+		return false;
 	capsid__node_table_remove(&addon->runs, run->id);
 	capsid__node_channel_let(addon);
 	if (!addon->ending)
 		tell_result(addon, run);
 	run_free(run);
+	capsid__node_runtime_leave(addon, runtime);
+	return true;
+}
+
+/* By a budget, a signal or a death, not by the program: what it had asked for
+ * and was not told to JavaScript yet is dropped, so that the end is not late.
+ */
+static bool ended_early(const capsid_result *result)
+{
+	const char *kind = capsid_result_error_kind(result);
+
+	return kind != NULL && strcmp(kind, "exception") != 0 &&
+	       strcmp(kind, "invalid-output") != 0;
 }
 
 /* On a thread of the library's. */
@@ -285,8 +464,16 @@ static void on_done(
 	run->result = result;
 	if (err != NULL)
 		run->error = *err;
+	if (result != NULL) {
+		atomic_store(&run->ended, ended_early(result));
+		run->json = capsid_result_json(result, &run->json_len);
+		if (run->json == NULL)
+			run->error = (capsid_error){ CAPSID_ENOMEM, 0,
+				"no memory for the result" };
+	}
 	run->done.deliver = deliver_done;
-	capsid__node_channel_push(&run->addon->channel, &run->done);
+	capsid__node_channel_push(
+		&run->addon->channel, &run->source, &run->done);
 }
 
 /* --- starting --- */
@@ -449,6 +636,7 @@ napi_value capsid__node_start(napi_env env, napi_callback_info info)
 	if (run == NULL)
 		return capsid__node_throw_memory(env);
 	run->addon = addon;
+	run->runtime = runtime;
 	run->id = capsid__node_table_add(&addon->runs, run);
 	id = capsid__node_number(env, (double)run->id);
 	code = run->id != 0 && id != NULL ? 0 : no_memory(&err);
@@ -463,6 +651,7 @@ napi_value capsid__node_start(napi_env env, napi_callback_info info)
 		run_free(run);
 		return capsid__node_throw(env, &err);
 	}
+	runtime->runs++;
 	capsid__node_channel_hold(addon);
 	return id;
 }

@@ -170,9 +170,8 @@ napi_value capsid__node_create(napi_env env, napi_callback_info info)
 	return capsid__node_throw(env, &err);
 }
 
-static void deliver_gone(struct addon *addon, struct event *event)
+static void tell_gone(struct addon *addon, struct runtime *runtime)
 {
-	struct runtime *runtime = (struct runtime *)(void *)event;
 	napi_value id = NULL;
 
 	if (runtime->ending)
@@ -186,6 +185,23 @@ static void deliver_gone(struct addon *addon, struct event *event)
 		capsid__node_tell(addon, HOOK_GONE, 1, &id);
 }
 
+/* Its runs' events are in queues of their own, and some may still be there. */
+static bool deliver_gone(struct addon *addon, struct event *event)
+{
+	struct runtime *runtime = (struct runtime *)(void *)event;
+
+	runtime->freed = true;
+	if (runtime->runs == 0)
+		tell_gone(addon, runtime);
+	return true;
+}
+
+void capsid__node_runtime_leave(struct addon *addon, struct runtime *runtime)
+{
+	if (--runtime->runs == 0 && runtime->freed)
+		tell_gone(addon, runtime);
+}
+
 /* Waits until its runs and isolates are gone, then says so. */
 static void *end_runtime(void *payload)
 {
@@ -194,7 +210,8 @@ static void *end_runtime(void *payload)
 	capsid_runtime_free(runtime->runtime);
 	runtime->runtime = NULL;
 	runtime->gone.deliver = deliver_gone;
-	capsid__node_channel_push(&runtime->addon->channel, &runtime->gone);
+	capsid__node_channel_push(
+		&runtime->addon->channel, &runtime->source, &runtime->gone);
 	return NULL;
 }
 
@@ -205,6 +222,9 @@ void capsid__node_runtime_end(struct runtime *runtime)
 		runtime->ending = false;
 		return;
 	}
+	/* freed here for want of a thread */
+	if (runtime->runtime == NULL)
+		return;
 	capsid__node_channel_hold(runtime->addon);
 	end_runtime(runtime);
 }

@@ -98,3 +98,32 @@ test('nothing of a run stays in the heap, and memory is flat', () => {
 	assert.ok(heap < 1 << 20, `the heap grew by ${heap} bytes in 4,000 runs`)
 	assert.ok(rss < 16 << 20, `the process grew by ${rss} bytes in 4,000 runs`)
 })
+
+/* The host keeps what it would answer with; the run is over all the same. */
+const unanswered = `
+	const runtime = createRuntime()
+	const waiting = []
+	const functions = { never: () => new Promise((resolve) => waiting.push(resolve)) }
+	let request = { program: 'for (let i = 0; i < 100; i++) t.never(i); await t.never(0); return 1',
+		bindings: [{ global: 't', functions }], signal: AbortSignal.timeout(100) }
+	const held = [new WeakRef(request.bindings), new WeakRef(request.signal)]
+	let run = runtime.run(request)
+	const result = await run
+	held.push(new WeakRef(run), new WeakRef(result))
+	const there = held.every((one) => one.deref() !== undefined)
+	request = run = undefined
+	const kept = await (async () => {
+		for (let i = 0; i < 10; i++) {
+			await new Promise((r) => setTimeout(r, 10))
+			gc()
+		}
+		return held.slice(0, 3).filter((one) => one.deref() !== undefined).length
+	})()
+	waiting[0](1) /* too late, and without effect */
+	await new Promise((r) => setTimeout(r, 10))
+	console.log(there, waiting.length, kept)`
+
+test('calls that the host never answers keep nothing of their run', () => {
+	const { stdout, stderr } = inChild(unanswered, { flags: ['--expose-gc'] })
+	assert.equal(stdout, 'true 101 0\n', stderr)
+})

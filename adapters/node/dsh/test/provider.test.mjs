@@ -18,9 +18,11 @@ after(disposeShared)
 const plain = { ...thread, extra: {} }
 
 test('the fields of upstream have its names and defaults', () => {
-	const { language, isolation, eraseOnly, ...shared } = CapsidCodeRuntime.Config({})
+	const { language, isolation, eraseOnly, maxArgumentBytes, maxValues, ...shared } =
+		CapsidCodeRuntime.Config({})
 	assert.deepEqual(shared, WorkerThreadCodeRuntime.Config({}))
 	assert.deepEqual([language, isolation, eraseOnly], ['typescript', undefined, true])
+	assert.deepEqual([maxArgumentBytes, maxValues], [16_777_216, 100_000])
 	assert.equal(Default, CapsidCodeRuntime)
 })
 
