@@ -72,7 +72,8 @@ CAPSID_API const char *capsid_call_argument(
  * Answers a call with a JSON text, copied. Consumes the call whatever it
  * returns. CAPSID_ELOSSY: the text was not lossless JSON (the message says
  * where); the program's call was rejected with "binding resolution must be
- * lossless JSON". CAPSID_ENOMEM: the call was rejected so.
+ * lossless JSON". CAPSID_ENOMEM: the call was rejected so. Once the run is over
+ * the text is not looked at, and the call returns 0.
  */
 CAPSID_API int capsid_call_resolve(
 	capsid_call *call, const char *json, size_t len, capsid_error *err);

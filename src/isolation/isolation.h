@@ -146,6 +146,9 @@ struct capsid__isolation {
 	 * runs elsewhere, in nanoseconds. NULL: it runs on the thread that
 	 * steps it, and that thread's time is counted. */
 	int64_t (*busy_ns)(struct capsid__isolate *isolate);
+	/* On the thread that steps it: it takes no replies now, and asks to be
+	 * stepped when it does. NULL: it always does. */
+	bool (*full)(struct capsid__isolate *isolate);
 	/* Any thread, from create to destroy: the bytes of this process that
 	 * the isolate takes now, those of a fresh one not counted. */
 	size_t (*held)(struct capsid__isolate *isolate);

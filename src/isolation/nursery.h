@@ -175,7 +175,8 @@ int capsid__nursery_no_memory(capsid_error *err);
 	.destroy = capsid__nursery_destroy, .drain = capsid__nursery_drain, \
 	.start = capsid__nursery_start, .step = capsid__nursery_step,       \
 	.rest = capsid__nursery_rest, .stop = capsid__nursery_stop,         \
-	.busy_ns = capsid__nursery_busy_ns, .held = capsid__nursery_held
+	.busy_ns = capsid__nursery_busy_ns, .full = capsid__nursery_full,   \
+	.held = capsid__nursery_held
 
 /* The bytes of base/weight.h that make a guest too heavy. */
 int64_t capsid__nursery_weight_max(const struct capsid__limits *limits);
@@ -226,6 +227,7 @@ bool capsid__nursery_begin(
 enum capsid__step capsid__nursery_step(struct capsid__isolate *isolate,
 	const struct capsid__reply *replies, size_t count, int64_t *next,
 	struct capsid__death *death);
+bool capsid__nursery_full(struct capsid__isolate *isolate);
 void capsid__nursery_rest(struct capsid__isolate *isolate);
 void capsid__nursery_kill(const struct capsid__child *child);
 

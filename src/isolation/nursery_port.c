@@ -7,7 +7,6 @@
 #include "isolation/nursery.h"
 
 #include "base/clock.h"
-#include "contract/messages.h"
 #include "json/quote.h"
 #include "json/walk.h"
 
@@ -27,8 +26,10 @@
  */
 #define TURN_NS 1000000
 #define PAUSE_NS 50000
-/* The child is not read from while the host holds more than this for it. */
+/* The child is not read from while the host holds more than this for it … */
 #define OUT_MAX ((size_t)16 << 20)
+/* … and given no more replies while this is left of those before. */
+#define FULL ((size_t)256 << 10)
 /* What a line has besides an argument, a log entry or a value. */
 #define LINE_ROOM ((size_t)16 << 10)
 /* What is left off the end of a token that was cut: more than a character and
@@ -259,25 +260,16 @@ static enum heard on_done(struct capsid__isolate *isolate,
 	return HEARD_SETTLED;
 }
 
-static enum heard reject_too_long(struct capsid__isolate *isolate, uint32_t id)
-{
-	char text[120];
-	struct capsid__reply reply = { .id = id, .text = text };
-
-	reply.len = (size_t)snprintf(text, sizeof(text),
-		CAPSID__MESSAGE_ARGUMENT_BYTES,
-		isolate->state->limits.argument_bytes);
-	return send_reply(isolate, &reply) ? HEARD_ALL : HEARD_NOMEM;
-}
-
-/* A line that is too long to be held: its call is rejected; a log entry of that
- * length, of which as much as fits is kept, or a completion is more output than
- * there may be. */
+/* A line that is too long to be held: its call will be rejected; a log entry of
+ * that length, of which as much as fits is kept, or a completion is more output
+ * than there may be. */
 static enum heard on_head(
 	struct capsid__isolate *isolate, struct capsid__span head)
 {
 	struct capsid__message over = { .type = CAPSID__MESSAGE_OVERFLOW };
 	struct capsid__message log = { .type = CAPSID__MESSAGE_LOG };
+	struct capsid__message call = { .type = CAPSID__MESSAGE_CALL,
+		.too_long = true };
 	struct capsid__port_frame frame;
 	enum capsid__port_verdict verdict;
 
@@ -288,8 +280,12 @@ static enum heard on_head(
 		return HEARD_NOMEM;
 	if (verdict != CAPSID__PORT_TAKE)
 		return HEARD_ALL;
-	if (frame.type == CAPSID__PORT_CALL)
-		return reject_too_long(isolate, frame.id);
+	if (frame.type == CAPSID__PORT_CALL) {
+		call.id = frame.id;
+		return isolate->sink.message(isolate->sink.run, &call)
+			       ? HEARD_ALL
+			       : HEARD_SETTLED;
+	}
 	if (frame.text.len > TOKEN_END) {
 		/* the line lies in the isolate's own memory */
 		char *token = isolate->lines.buf.data +
@@ -508,6 +504,12 @@ void capsid__nursery_rest(struct capsid__isolate *isolate)
 	capsid__nursery_watch(isolate);
 	if (events != 0)
 		arm(isolate, events);
+}
+
+/* What the child does not read stays where it is. */
+bool capsid__nursery_full(struct capsid__isolate *isolate)
+{
+	return backlog(isolate) >= FULL;
 }
 
 /* How long this thread may wait: only when the child alone can go on. */

@@ -35,6 +35,9 @@ struct capsid__message {
 	/* The text has been checked: it is lossless JSON, or it was left off
 	 * because it has more values than the limits allow. */
 	bool checked;
+	/* A call whose argument was too long to be kept: only its id is known.
+	 */
+	bool too_long;
 	uint64_t values; /* of a call's argument, if it was checked */
 	/* holds the text of a value and nothing else: whoever hears it may take
 	 * it, which empties it. NULL: the text can only be copied */

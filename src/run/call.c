@@ -83,6 +83,15 @@ const char *capsid_call_argument(const capsid_call *call, size_t *len)
 	return call->argument;
 }
 
+/* An answer that nobody waits for any more is not looked at. */
+static bool is_moot(capsid_call *call)
+{
+	if (!atomic_load(&call->run->ending))
+		return false;
+	capsid__call_free(call);
+	return true;
+}
+
 /* Answers with a copy of the text and consumes the call. */
 static int answer(capsid_call *call, bool resolved, const char *text,
 	size_t len, capsid_error *err)
@@ -131,8 +140,11 @@ int capsid_call_resolve(
 {
 	struct capsid__span text = { json ? json : "", json ? len : 0 };
 	struct capsid__json_fault fault = { 0 };
-	int code = capsid__json_check(text, 0, &fault);
+	int code;
 
+	if (is_moot(call))
+		return 0;
+	code = capsid__json_check(text, 0, &fault);
 	if (code == 0)
 		return answer(call, true, text.text, text.len, err);
 	if (code == CAPSID_ELOSSY)
@@ -150,6 +162,8 @@ int capsid_call_reject(
 	struct capsid__buf token = { 0 }, text = { 0 };
 	int code;
 
+	if (is_moot(call))
+		return 0;
 	/* by way of a token, which makes any bytes valid */
 	if (message == NULL)
 		len = 0;

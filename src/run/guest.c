@@ -187,6 +187,11 @@ static void on_call(
 	struct capsid_call *call;
 	uint64_t values;
 
+	if (message->too_long) {
+		reject(run, message->id, CAPSID__MESSAGE_ARGUMENT_BYTES,
+			(uint64_t)run->runtime->config.max_argument_bytes);
+		return;
+	}
 	if (capsid__bindings_find(run->bindings, message->namespace,
 		    message->function) == NULL)
 		return;

@@ -23,7 +23,7 @@
 /* A guest that was asked to stop has this long before it is made to. */
 #define GRACE_NS 5000000
 /* Replies that one step hands over, unless the first alone is larger. */
-#define STEP_BYTES ((size_t)8 << 20)
+#define STEP_BYTES ((size_t)1 << 20)
 
 #define container_of(pointer, type, member) \
 	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
@@ -613,6 +613,15 @@ static void free_replies(
 	free(replies);
 }
 
+/* Whether the guest takes replies now. */
+static bool takes_replies(const struct capsid__run *run)
+{
+	const struct capsid__isolation *isolation = run->runtime->isolation;
+
+	return isolation->full == NULL || run->isolate == NULL ||
+	       !isolation->full(run->isolate);
+}
+
 /* Takes the replies of the next step: no more than some at a time, because
  * each is held twice while it is handed over. Without memory for the list of
  * the rest it takes all. *count: how many. */
@@ -622,6 +631,9 @@ static struct capsid__reply *take_replies(
 	struct capsid__reply *taken = run->replies, *rest = NULL;
 	size_t bytes = 0, left;
 
+	*count = 0;
+	if (!takes_replies(run))
+		return NULL;
 	for (*count = 0; *count < run->reply_count; (*count)++) {
 		bytes += reply_cost(taken[*count].len);
 		if (*count != 0 && bytes > STEP_BYTES)
@@ -709,7 +721,8 @@ static void finish(struct capsid__run *run)
 /* Lock held: neither a reply nor a timer has anything for the guest to do. */
 static bool idle(const struct capsid__run *run)
 {
-	return !run->decided && !run->ready && run->reply_count == 0 &&
+	return !run->decided && !run->ready &&
+	       (run->reply_count == 0 || !takes_replies(run)) &&
 	       (run->next_step == CAPSID__NEVER ||
 		       run->next_step > capsid__now_ns());
 }
