@@ -1,11 +1,14 @@
 /*
  * TypeScript to JavaScript, position for position: the same C as the native
  * stripper's (src/strip), as WebAssembly. The program's text is hostile, so the
- * module's memory is put back to what it was after each.
+ * module's memory has a maximum (STRIP_MB), and is put back to what it was
+ * after each.
  */
 import module from './strip.wasm'
 
-import { Image } from './image.js'
+import { isLonger } from './contract/account.ts'
+import { message } from './contract/messages.ts'
+import { Image } from './image.ts'
 
 interface Exports {
 	memory: WebAssembly.Memory
@@ -22,7 +25,12 @@ interface Exports {
 export interface StripOptions {
 	/* Refuse `enum`, `namespace`, parameter properties and `import x =`. */
 	eraseOnly?: boolean
+	/* The heap limit of the run, for the words where memory runs out. */
+	heapMb?: number
 }
+
+/* What wasm.cmake sets as the maximum of the module's memory. */
+export const STRIP_MB = 64
 
 /* `refused`: by `eraseOnly`, the message says what and where. Else the stripper
  * ran out of memory or broke over this text. */
@@ -61,23 +69,29 @@ function text(guest: Exports, at: number, len: number): string {
 	return new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(new Uint8Array(guest.memory.buffer, at, len))
 }
 
-function run(guest: Exports, source: string, flags: number): string {
+const outOfMemory = (heapMb: number) =>
+	new StripError(message('OUT_OF_MEMORY', Math.min(heapMb, STRIP_MB)), false)
+
+function run(guest: Exports, source: string, flags: number, heapMb: number): string {
+	/* or its bytes alone would be more than the module may have */
+	if (isLonger(source, STRIP_MB << 20)) throw outOfMemory(heapMb)
 	const bytes = new TextEncoder().encode(source)
 	const at = guest.strip_buffer(bytes.length)
-	if (at === 0) throw new StripError('the type stripper ended: out of memory', false)
+	if (at === 0) throw outOfMemory(heapMb)
 	new Uint8Array(guest.memory.buffer, at >>> 0, bytes.length).set(bytes)
 	const status = guest.strip_run(bytes.length, flags)
 	if (status === stripped) return text(guest, guest.strip_output() >>> 0, guest.strip_output_len() >>> 0)
 	if (status === refused)
 		throw new StripError(text(guest, guest.strip_message() >>> 0, guest.strip_message_len() >>> 0), true)
-	throw new StripError('the type stripper ended: out of memory', false)
+	throw outOfMemory(heapMb)
 }
 
 export function strip(source: string, options: StripOptions = {}): string {
+	const { eraseOnly = false, heapMb = STRIP_MB } = options
 	const guest = idle ?? start()
 	idle = undefined
 	try {
-		const output = run(guest, source, options.eraseOnly ? erasableOnly : 0)
+		const output = run(guest, source, eraseOnly ? erasableOnly : 0, heapMb)
 		giveBack(guest)
 		return output
 	} catch (error) {
@@ -88,7 +102,8 @@ export function strip(source: string, options: StripOptions = {}): string {
 		/* A trap leaves the module's stack where it was: thrown away. The
 		 * parser's one way to abort is memory that it does not get. */
 		const why = String(error)
-		throw new StripError(`the type stripper ended: ${why.endsWith('unreachable') ? 'out of memory' : why}`, false)
+		if (why.endsWith('unreachable')) throw outOfMemory(heapMb)
+		throw new StripError(`the type stripper ended: ${why}`, false)
 	}
 }
 

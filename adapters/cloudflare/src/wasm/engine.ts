@@ -31,9 +31,6 @@ const STACK_BYTES = 256 * 1024
 /* Part of the heap that fills before cycles are looked for: as in engine.c. */
 const GC_SLACK = 8
 
-/* A message may be longer than what it says: JSON has escapes. */
-const MESSAGE_ROOM_MB = 16
-
 /* A guest that cannot go on. */
 export class Death extends Error {
 	readonly heap: boolean
@@ -46,8 +43,8 @@ export class Death extends Error {
 
 /* Whom a slot talks to while it is started or stepped. */
 export interface SlotHost {
-	/* `data` is the receiver's. */
-	message(type: number, id: number, data: Uint8Array): void
+	/* `data` is the receiver's; undefined: it was longer than what is kept. */
+	message(type: number, id: number, data: Uint8Array | undefined): void
 	/* Of the run, in milliseconds. */
 	clock(): number
 	epoch(): number
@@ -112,6 +109,7 @@ export class Slot {
 	private host: SlotHost | undefined
 	private parts: Uint8Array[] = []
 	private partBytes = 0
+	private mostBytes = 0
 	private readonly stackPointers: readonly [number, number]
 
 	constructor() {
@@ -137,9 +135,11 @@ export class Slot {
 
 	/* --- the ways in --- */
 
-	begin(host: SlotHost, heapMb: number): void {
+	/* `mostBytes`: of a message, beyond which it is not kept. */
+	begin(host: SlotHost, heapMb: number, mostBytes: number): void {
 		this.host = host
 		this.heapMb = heapMb
+		this.mostBytes = mostBytes
 	}
 
 	async start(
@@ -203,9 +203,8 @@ export class Slot {
 
 	private part(at: number, len: number): void {
 		this.partBytes += len >>> 0
-		if (this.partBytes > (this.heapMb + MESSAGE_ROOM_MB) * MIB)
-			throw new Death('the engine was ended: a message is too long')
-		this.parts.push(this.bytes(at, len).slice())
+		if (this.partBytes <= this.mostBytes) this.parts.push(this.bytes(at, len).slice())
+		else this.parts = []
 	}
 
 	private drop(): void {
@@ -215,11 +214,11 @@ export class Slot {
 
 	private send(type: number, id: number, at: number, len: number): void {
 		this.part(at, len)
-		const data =
-			this.parts.length === 1
-				? this.parts[0]!
-				: concatenate(this.parts, this.partBytes)
+		const { parts, partBytes } = this
 		this.drop()
+		let data: Uint8Array | undefined
+		if (parts.length === 1) data = parts[0]
+		else if (partBytes <= this.mostBytes) data = concatenate(parts, partBytes)
 		this.host?.message(type, id >>> 0, data)
 	}
 
