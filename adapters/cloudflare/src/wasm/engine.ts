@@ -101,6 +101,8 @@ const badDescriptor = () => 8
 
 export class Slot {
 	private heapMb = 0
+	/* Of its memory, what a guest has so far: the rest is an earlier one's. */
+	private pages = 0
 	private readonly quickjs: Quickjs
 	private readonly realm: Realm
 	private readonly start_: Async<Realm['realm_start']>
@@ -139,6 +141,7 @@ export class Slot {
 	begin(host: SlotHost, heapMb: number, mostBytes: number): void {
 		this.host = host
 		this.heapMb = heapMb
+		this.pages = image!.size / PAGE
 		this.mostBytes = mostBytes
 	}
 
@@ -172,15 +175,19 @@ export class Slot {
 		return Number(await this.step_())
 	}
 
-	/* Back to the snapshot, wherever the guest was when it was ended. False:
-	 * throw it away, memory cannot shrink. */
+	/* MiB of its memory, which cannot shrink. */
+	get mb(): number {
+		return this.quickjs.memory.buffer.byteLength / MIB
+	}
+
+	/* Back to the snapshot, wherever the guest was when it was ended: what it
+	 * had grown by is zero, and not had by the next until that grows too. */
 	reset(): boolean {
 		const { memory } = this.quickjs
 		this.host = undefined
 		this.parts = []
 		this.partBytes = 0
-		if (image === undefined || memory.buffer.byteLength !== image.size)
-			return false
+		if (image === undefined) return false
 		image.restore(memory)
 		const [engine, realm] = this.stackPointers
 		this.quickjs.__stack_pointer.value = engine
@@ -231,14 +238,18 @@ export class Slot {
 	/* In the place of memory.grow: scripts/limit-memory.mjs. */
 	private grow(delta: number): number {
 		const { memory } = this.quickjs
-		const pages = memory.buffer.byteLength / PAGE
+		const before = this.pages
 		const most = (image!.size + this.heapMb * MIB) / PAGE
-		if (pages + (delta >>> 0) > most) throw new Death('', true)
+		const pages = before + (delta >>> 0)
+		if (pages > most) throw new Death('', true)
+		const lacking = pages - memory.buffer.byteLength / PAGE
 		try {
-			return memory.grow(delta >>> 0)
+			if (lacking > 0) memory.grow(lacking)
 		} catch {
 			throw new Death('', true)
 		}
+		this.pages = pages
+		return before
 	}
 
 	private clockTime(at: number): number {
