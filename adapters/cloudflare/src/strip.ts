@@ -13,7 +13,9 @@ import { Image } from './image.ts'
 interface Exports {
 	memory: WebAssembly.Memory
 	_initialize(): void
+	__stack_pointer: WebAssembly.Global
 	strip_init(): number
+	strip_limit(most: number): void
 	strip_buffer(len: number): number
 	strip_run(len: number, flags: number): number
 	strip_output(): number
@@ -44,12 +46,19 @@ export class StripError extends Error {
 	}
 }
 
+const MIB = 1 << 20
 const erasableOnly = 1 // CAPSID__STRIP_ERASABLE_ONLY
 const stripped = 0
 const refused = 1
 
+/* A program of fewer characters takes the module that has not grown: one that
+ * has takes long to be put back. */
+const SMALL_MOST = 16_384
+
 let image: Image | undefined
-let idle: Exports | undefined
+let stackPointer = 0
+let small: Exports | undefined
+let large: Exports | undefined
 
 function start(): Exports {
 	const made = new WebAssembly.Instance(module, {}).exports as unknown as Exports
@@ -57,6 +66,7 @@ function start(): Exports {
 		made._initialize()
 		if (made.strip_init() !== stripped) throw new StripError('the type stripper cannot start', false)
 		image = Image.of(made.memory)
+		stackPointer = made.__stack_pointer.value as number
 	} else {
 		made.memory.grow((image.size - made.memory.buffer.byteLength) / 65536)
 		image.restore(made.memory)
@@ -74,7 +84,7 @@ const outOfMemory = (heapMb: number) =>
 
 function run(guest: Exports, source: string, flags: number, heapMb: number): string {
 	/* or its bytes alone would be more than the module may have */
-	if (isLonger(source, STRIP_MB << 20)) throw outOfMemory(heapMb)
+	if (isLonger(source, STRIP_MB * MIB)) throw outOfMemory(heapMb)
 	const bytes = new TextEncoder().encode(source)
 	const at = guest.strip_buffer(bytes.length)
 	if (at === 0) throw outOfMemory(heapMb)
@@ -88,28 +98,28 @@ function run(guest: Exports, source: string, flags: number, heapMb: number): str
 
 export function strip(source: string, options: StripOptions = {}): string {
 	const { eraseOnly = false, heapMb = STRIP_MB } = options
-	const guest = idle ?? start()
-	idle = undefined
+	const isSmall = source.length <= SMALL_MOST
+	const guest = (isSmall ? small : large) ?? start()
 	try {
-		const output = run(guest, source, eraseOnly ? erasableOnly : 0, heapMb)
-		giveBack(guest)
-		return output
+		guest.strip_limit(Math.min(image!.size + heapMb * MIB, STRIP_MB * MIB))
+		return run(guest, source, eraseOnly ? erasableOnly : 0, heapMb)
 	} catch (error) {
-		if (error instanceof StripError) {
-			if (error.refused) giveBack(guest)
-			throw error
-		}
-		/* A trap leaves the module's stack where it was: thrown away. The
-		 * parser's one way to abort is memory that it does not get. */
+		if (error instanceof StripError) throw error
+		/* the parser's one way to abort is memory that it does not get */
 		const why = String(error)
 		if (why.endsWith('unreachable')) throw outOfMemory(heapMb)
 		throw new StripError(`the type stripper ended: ${why}`, false)
+	} finally {
+		giveBack(guest, isSmall)
 	}
 }
 
-/* Memory cannot shrink: a guest that grew is not kept. */
-function giveBack(guest: Exports): void {
-	if (image === undefined || guest.memory.buffer.byteLength !== image.size) return
-	image.restore(guest.memory)
-	idle = guest
+/* A trap leaves the module's stack where it was. Memory cannot shrink, and what
+ * is thrown away is there until V8 collects it: a module that grew is kept. */
+function giveBack(guest: Exports, isSmall: boolean): void {
+	image!.restore(guest.memory)
+	guest.__stack_pointer.value = stackPointer
+	if (!isSmall) large = guest
+	else if (guest.memory.buffer.byteLength === image!.size) small = guest
+	else small = undefined
 }

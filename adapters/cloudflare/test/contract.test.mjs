@@ -185,6 +185,18 @@ test('a value, an argument and logs of too many values are refused before they a
 	assert.ok(!parse.mock.calls.some(({ arguments: [text] }) => text === big))
 })
 
+test('one call too many is refused, and what waits does not keep the run', async () => {
+	const { run } = begin({ functions: { wait: () => new Promise(() => {}) } })
+	for (let i = 0; i < 65_536; i++) void run.call(0, 0, '1')
+	assert.equal(await run.call(0, 0, '1'), 'etoo many calls in flight (65536)')
+	const other = begin({ functions: { wait: () => new Promise(() => {}) } })
+	const text = JSON.stringify('x'.repeat(15 << 20))
+	for (let i = 0; i < 4; i++) void other.run.call(0, 0, text)
+	assert.equal(await other.run.call(0, 0, text), 'etoo many bytes of arguments in flight (67108864)')
+	for (const one of [run, other.run]) one.end({ kind: 'nothing' })
+	assert.deepEqual(await run.result, { logs: [] })
+})
+
 test('limits out of range are refused by name', () => {
 	for (const [config, words] of [
 		[{ maxArgumentBytes: 1023 }, 'maxArgumentBytes must be an integer from 1024 to 9007199254740991, not 1023'],

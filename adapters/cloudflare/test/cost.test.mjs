@@ -98,7 +98,10 @@ describe('hostile programs', () => {
 			})
 			assert.match(result.error.kind, /^(timeout|worker-exit|output-limit)$/, name)
 		}
-		/* between two looks of the host, too */
+		const most = grown()
+		t.diagnostic(`${most.toFixed(0)} MiB more`)
+		assert.ok(most < 64 + 64 + 64, `${most} MiB`)
+		/* between two looks of the host, too; the test keeps what was called */
 		const flood = 'const p = []; for (let i = 0; i < 500; i++) p.push(h.f("x".repeat(1 << 20)))\n' +
 			'const all = await Promise.allSettled(p); return all.filter((x) => x.status === "rejected").map((x) => x.reason.message)'
 		const { value } = await worker.json('/case', {
@@ -108,10 +111,6 @@ describe('hostile programs', () => {
 		const refused = JSON.parse(value)
 		assert.ok(refused.length > 400 && refused.length < 450, `${refused.length} refused`)
 		assert.equal(refused[0], 'too many bytes of arguments in flight (67108864)')
-		const most = grown()
-		t.diagnostic(`${most.toFixed(0)} MiB more`)
-		/* two slots and what of the last ones V8 has not collected */
-		assert.ok(most < 82 + 64 + 64 + 200, `${most} MiB`)
 		await perform((one) => worker.json('/case', one), roomy, fitting)
 	})
 
@@ -155,36 +154,6 @@ describe('more calls than the host answers at once', () => {
 		const { value, calls, result } = await worker.json('/case', { program, config: { maxWallMs: 90_000 }, bindings: echo })
 		assert.equal(value, '70000', JSON.stringify(result))
 		assert.ok(calls.every(([, , argument], i) => Number(argument) === i))
-	})
-
-	test('and are refused to one that does not wait', async (t) => {
-		const worker = await serve(services.isolate)
-		t.after(() => worker.stop())
-		const steal = `Object.prototype.call = function (...args) {
-				globalThis.stolen = this.dup()
-				delete Object.prototype.call
-				return this.call(...args)
-			}
-			await h.g(0)`
-		const program = `${steal}
-			for (let i = 0; i < 65536; i++) stolen.call(0, 0, '1', false)
-			const many = await stolen.call(0, 0, '1', false)
-			return many`
-		const { value, result } = await worker.json('/unlocked', {
-			program, config: { maxWallMs: 60_000 },
-			bindings: [{ global: 'h', functions: { f: { never: true }, g: { echo: true } } }]
-		})
-		assert.equal(value, '"etoo many calls in flight (65536)"', JSON.stringify(result))
-		const bytes = await worker.json('/unlocked', {
-			program: `${steal}
-				const text = '"' + 'x'.repeat(12 << 20) + '"'
-				const long = async () => { stolen.part(text.slice(0, 4 << 20)); stolen.part(text.slice(4 << 20, 8 << 20)); return stolen.call(0, 0, text.slice(8 << 20), true) }
-				for (let i = 0; i < 5; i++) long()
-				return [await long(), await stolen.call(0, 0, '[' + '{},'.repeat(125000) + '{}]', false)]`,
-			config: { maxWallMs: 60_000 },
-			bindings: [{ global: 'h', functions: { f: { never: true }, g: { echo: true } } }]
-		})
-		assert.deepEqual(JSON.parse(bytes.value ?? 'null')?.[0], 'etoo many bytes of arguments in flight (67108864)', JSON.stringify(bytes.result))
 	})
 })
 
