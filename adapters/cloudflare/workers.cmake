@@ -60,7 +60,7 @@ add_dependencies(capsid-cloudflare capsid-cloudflare-wasm)
 
 # What is tested here is no native code: nothing for a sanitizer.
 if(NOT CAPSID_SANITIZE)
-	foreach(part attack conformance lifecycle machine package providers
+	foreach(part attack conformance contract cost lifecycle machine package providers
 			remote socket wrangler)
 		add_test(NAME cloudflare.${part} COMMAND ${cloudflare_node}
 			--test --test-reporter=tap --test-timeout=400000

@@ -35,9 +35,9 @@ export class ContainerRuntime extends Runtime {
 	protected readonly start: StartGuest
 
 	constructor(config: ContainerConfig) {
-		super(config, ANY_LANGUAGE)
-		const { language } = this
 		const { maxHeapMb: heapMb = 512 } = config
+		super(config, heapMb, ANY_LANGUAGE)
+		const { language } = this
 		if (!Number.isSafeInteger(heapMb) || heapMb < 1)
 			throw new RangeError(
 				`maxHeapMb must be an integer from 1 on, not ${String(heapMb)}`

@@ -13,6 +13,7 @@ import {
 	type MachineOptions
 } from './container/machine.ts'
 import { ANY_LANGUAGE, checkConfig } from './contract/request.ts'
+import { countValues } from './contract/text.ts'
 import type { Ending, GuestHost, Limits } from './contract/types.ts'
 import type { HostTarget } from './target.ts'
 
@@ -76,12 +77,16 @@ export class CapsidContainer<Env = unknown> extends DurableObject<Env> {
 	runProgram(job: ContainerJob, host: HostTarget): Promise<unknown> {
 		const { language, heapMb } = job
 		checkConfig({ ...job.limits, subRequests: undefined, language }, ANY_LANGUAGE)
-		const uplink = new Uplink(host as unknown as HostStub)
+		const { maxValues } = job.limits
+		const uplink = new Uplink(host as unknown as HostStub, maxValues)
 		return new Promise((resolve) => {
 			const up: GuestHost = {
 				log: (text) => uplink.log(text),
 				/* a host that is gone stops the guest as well */
-				call: (...call) => uplink.call(...call).catch(() => 'e'),
+				call: (namespace, index, text) =>
+					uplink
+						.call(namespace, index, text, countValues(text, maxValues))
+						.catch(() => 'e'),
 				end: (ending) => resolve(uplink.end(...spoken(ending)))
 			}
 			const guest = new ContainerGuest(this.machine(), language, heapMb, job, up)

@@ -4,7 +4,12 @@
  * bound as a service, or is a script of a dispatch namespace.
  */
 import type { StartGuest } from './contract/run.ts'
-import { platformLimits, type Job, type RuntimeConfig } from './contract/types.ts'
+import {
+	ISOLATE_MB,
+	platformLimits,
+	type Job,
+	type RuntimeConfig
+} from './contract/types.ts'
 import { Runtime } from './runtime.ts'
 import { Channel, type HostTarget } from './target.ts'
 
@@ -53,7 +58,7 @@ export class DispatchRuntime extends Runtime {
 	protected readonly start: StartGuest
 
 	constructor(config: DispatchConfig) {
-		super(config)
+		super(config, ISOLATE_MB)
 		const choose = chooser(config)
 		this.start = (job, host) => {
 			const channel = new Channel(host)

@@ -3,7 +3,7 @@
  * binding (Workers Paid).
  */
 import type { StartGuest } from './contract/run.ts'
-import type { RuntimeConfig } from './contract/types.ts'
+import { ISOLATE_MB, type RuntimeConfig } from './contract/types.ts'
 import { supervise } from './loader.ts'
 import { Runtime } from './runtime.ts'
 import { Channel } from './target.ts'
@@ -17,7 +17,7 @@ export class IsolateRuntime extends Runtime {
 	protected readonly start: StartGuest
 
 	constructor(config: IsolateConfig) {
-		super(config)
+		super(config, ISOLATE_MB)
 		const { loader } = config
 		if (typeof loader?.load !== 'function')
 			throw new TypeError(

@@ -3,6 +3,7 @@
  * where: the same C as everywhere (src/json), as WebAssembly. For text that
  * JSON.parse would take and silently round.
  */
+import { utf8Bytes } from './contract/text.ts'
 import module from './json.wasm'
 
 interface Exports {
@@ -25,22 +26,38 @@ function start(): Exports {
 	return made
 }
 
-/* UTF-8 has no lone surrogates: the first becomes a byte that is refused. */
-function encode(text: string): Uint8Array {
+const encoder = new TextEncoder()
+
+/* UTF-8 has no lone surrogates: the first becomes a byte that is refused, and
+ * is the last. */
+function put(scanner: Exports, text: string): number | undefined {
 	const lone = text.search(/\p{Surrogate}/u)
-	if (lone < 0) return new TextEncoder().encode(text)
-	const before = new TextEncoder().encode(text.slice(0, lone))
-	const bytes = new Uint8Array(before.length + 1)
-	bytes.set(before)
-	bytes[before.length] = 0xff
-	return bytes
+	const whole = lone < 0 ? text : text.slice(0, lone)
+	const length = utf8Bytes(whole)
+	const at = scanner.json_buffer(length + 1) >>> 0
+	if (at === 0) return undefined
+	const room = new Uint8Array(scanner.memory.buffer, at, length + 1)
+	encoder.encodeInto(whole, room)
+	if (lone < 0) return length
+	room[length] = 0xff
+	return length + 1
 }
 
-function check(scanner: Exports, bytes: Uint8Array, flags: number): string | undefined {
-	const at = scanner.json_buffer(bytes.length)
-	if (at === 0) return '$ is too large for the memory at hand'
-	new Uint8Array(scanner.memory.buffer, at >>> 0, bytes.length).set(bytes)
-	if (scanner.json_check(bytes.length, flags) === 0) return undefined
+function putBytes(scanner: Exports, bytes: Uint8Array): number | undefined {
+	const at = scanner.json_buffer(bytes.length) >>> 0
+	if (at === 0) return undefined
+	new Uint8Array(scanner.memory.buffer, at, bytes.length).set(bytes)
+	return bytes.length
+}
+
+function check(
+	scanner: Exports,
+	text: string | Uint8Array,
+	flags: number
+): string | undefined {
+	const length = typeof text === 'string' ? put(scanner, text) : putBytes(scanner, text)
+	if (length === undefined) return '$ is too large for the memory at hand'
+	if (scanner.json_check(length, flags) === 0) return undefined
 	const words = scanner.json_words() >>> 0
 	return new TextDecoder().decode(new Uint8Array(scanner.memory.buffer, words, scanner.json_words_len() >>> 0))
 }
@@ -52,8 +69,7 @@ function check(scanner: Exports, bytes: Uint8Array, flags: number): string | und
 export function jsonFault(text: string | Uint8Array, options: { compact?: boolean } = {}): string | undefined {
 	const scanner = kept ?? start()
 	kept = undefined
-	const bytes = typeof text === 'string' ? encode(text) : text
-	const fault = check(scanner, bytes, options.compact ? compactFlag : 0)
+	const fault = check(scanner, text, options.compact ? compactFlag : 0)
 	/* memory cannot shrink; the buffer of a usual text is used again */
 	if (scanner.memory.buffer.byteLength <= keptBytes) kept = scanner
 	return fault

@@ -50,6 +50,8 @@ export async function supervise(
 	const spec = JSON.stringify({
 		namespaces,
 		maxOutputBytes: limits.maxOutputBytes,
+		maxArgumentBytes: limits.maxArgumentBytes,
+		maxValues: limits.maxValues,
 		maxWallMs: limits.maxWallMs
 	})
 	let over = false

@@ -16,6 +16,8 @@ const NONE: Limits = {
 	computeMs: 2_147_483_647,
 	maxWallMs: 2_147_483_647,
 	maxOutputBytes: Number.MAX_SAFE_INTEGER,
+	maxArgumentBytes: Number.MAX_SAFE_INTEGER,
+	maxValues: 4_294_967_295,
 	subRequests: 0
 }
 

@@ -4,20 +4,23 @@
  * nothing else of the package loads in Node.js.
  */
 import type { StartGuest } from './contract/run.ts'
-import type { Guest, GuestHost, Job, RuntimeConfig } from './contract/types.ts'
+import {
+	ISOLATE_MB,
+	type Guest,
+	type GuestHost,
+	type Job,
+	type RuntimeConfig
+} from './contract/types.ts'
 import { Runtime } from './runtime.ts'
-import { Talk, type Fields } from './talk.ts'
-import { LineReader, parseLine, PROTOCOL, sendLine } from './wire.ts'
+import { lineMost, readSaid, Talk, type Fields } from './talk.ts'
+import { LineReader, PROTOCOL, sendLine } from './wire.ts'
 
 export * from './words.ts'
 
 const HELLO_MS = 10_000
 const DONE = 1000
-/* UTF-16 units of a line; and of what a Worker may say to an opening. */
-const LINE_MOST = 256 << 20
+/* Characters of what a Worker may say to an opening. */
 const REFUSAL_MOST = 200
-/* The platform's own limit holds. */
-const HEAP_MB = 128
 
 export interface RemoteConfig extends RuntimeConfig {
 	/* https://…/run, or wss:// */
@@ -29,12 +32,24 @@ export interface RemoteConfig extends RuntimeConfig {
 
 async function connectInWorker(url: string, headers: Record<string, string>) {
 	const response = await fetch(url.replace(/^ws/, 'http'), {
-		headers: { ...headers, Upgrade: 'websocket' }
+		headers: { ...headers, Upgrade: 'websocket' },
+		/* or the token would go wherever the answer points to */
+		redirect: 'manual'
 	})
-	const socket = response.webSocket
+	const { status, webSocket: socket } = response
+	if (status >= 300 && status < 400) throw new Error(redirected(response))
 	if (!socket) throw new Error(`${response.status} ${await firstWords(response)}`)
 	socket.accept()
 	return socket
+}
+
+function redirected({ status, headers, body }: Response): string {
+	void body?.cancel()
+	const to = (headers.get('Location') ?? '').slice(0, REFUSAL_MOST)
+	return (
+		`${status}: the worker redirects to ${JSON.stringify(to)}, where the token is not sent; ` +
+		'if that is the worker, make it the url'
+	)
 }
 
 /* Whatever answers may answer without end. */
@@ -67,7 +82,7 @@ class RemoteGuest implements Guest {
 	private resolveGone!: () => void
 	private readonly job: Job
 	private readonly host: GuestHost
-	private readonly reader = new LineReader(LINE_MOST)
+	private readonly reader: LineReader
 	private readonly talk: Talk
 	private socket: WebSocket | undefined
 	private hello = false
@@ -77,7 +92,8 @@ class RemoteGuest implements Guest {
 	constructor(job: Job, host: GuestHost, opening: Promise<WebSocket>) {
 		this.job = job
 		this.host = host
-		this.talk = new Talk(job, host, HEAP_MB, (line) => this.send(line))
+		this.reader = new LineReader(lineMost(job.limits))
+		this.talk = new Talk(job, host, ISOLATE_MB, (line) => this.send(line))
 		this.gone = new Promise((resolve) => (this.resolveGone = resolve))
 		this.patience = setTimeout(
 			() => this.died('the worker did not say hello'),
@@ -117,8 +133,9 @@ class RemoteGuest implements Guest {
 	private receive(data: unknown): void {
 		const { value: line, done } = this.reader.push(data).next()
 		if (this.over || done) return
-		if (line === undefined) this.died('the worker sent a line that is too long')
-		else this.hear(line, parseLine(line) ?? {})
+		if (typeof line === 'string') this.hear(line, readSaid(line) ?? {})
+		else if (!this.talk.hearLong(line.head))
+			this.died('the worker sent a line that is too long')
 	}
 
 	private hear(line: string, fields: Fields): void {
@@ -132,7 +149,7 @@ class RemoteGuest implements Guest {
 		} else if (this.talk.hear(line, fields)) {
 			this.finish()
 		} else if (this.talk.flooded) {
-			this.died('too many calls are in flight')
+			this.died('the worker made more calls than may be in flight')
 		}
 	}
 
@@ -167,7 +184,7 @@ export class RemoteRuntime extends Runtime {
 	protected readonly start: StartGuest
 
 	constructor(config: RemoteConfig) {
-		super(config)
+		super(config, ISOLATE_MB)
 		const { url, token, connect = connectHere } = config
 		if (!/^(https?|wss?):\/\//.test(url))
 			throw new TypeError(`url must begin with https:// or wss://, not ${url}`)

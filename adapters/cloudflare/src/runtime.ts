@@ -24,13 +24,14 @@ export abstract class Runtime {
 	private readonly live = new Set<Run>()
 	private disposed = false
 
-	constructor(config: AnyConfig, languages?: RegExp) {
+	/* `heapMb`: of what a program has, and so its stripping too. */
+	constructor(config: AnyConfig, heapMb: number, languages?: RegExp) {
 		this.limits = checkConfig(config, languages)
 		const { language = 'typescript', erasableOnly = false } = config
 		this.language = language
 		this.prepare =
 			language === 'typescript'
-				? (program) => strip(program, { eraseOnly: erasableOnly })
+				? (program) => strip(program, { eraseOnly: erasableOnly, heapMb })
 				: (program) => program
 	}
 

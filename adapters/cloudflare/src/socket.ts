@@ -3,20 +3,21 @@
  * WebSocket. The far host decides the outcome and measures; here a program is
  * run in an isolate and what it says becomes lines.
  */
+import { Account, isLonger, type Held } from './contract/account.ts'
 import { message } from './contract/messages.ts'
-import { walk } from './contract/lossless.ts'
 import { lowerLimits } from './contract/request.ts'
-import type {
-	Ending,
-	Guest,
-	GuestHost,
-	Job,
-	Limits,
-	NamespaceShape
+import {
+	ISOLATE_MB,
+	type Ending,
+	type Guest,
+	type GuestHost,
+	type Job,
+	type Limits,
+	type NamespaceShape
 } from './contract/types.ts'
 import { jsonFault } from './json.ts'
-import { strip } from './strip.ts'
-import { LineReader, parseLine, PROTOCOL, sendLine, withText } from './wire.ts'
+import { strip, type StripError } from './strip.ts'
+import { LineReader, PROTOCOL, readLine, sendLine, withText } from './wire.ts'
 
 type Start = (job: Job, host: GuestHost) => Guest
 type Fields = Record<string, unknown>
@@ -39,20 +40,52 @@ function isShape(value: unknown): value is NamespaceShape {
 	return isText(name) && isText(memberNameProperty)
 }
 
+/* A text of which one character more than fits is enough to see that. */
+const cut = (text: string, most: number) =>
+	text.length > most ? text.slice(0, most + 1) : text
+
+interface Call {
+	held: Held
+	resolve: (reply: string) => void
+}
+
+/*
+ * The ids of calls, not to be guessed: so who replies to one has read all that
+ * was sent before it, and a far host that reads nothing can't have a program
+ * fill what waits to be sent. They are unique while they are in use.
+ */
+class Ids {
+	private readonly made = new Uint32Array(256)
+	private at = 256
+
+	next(taken: (id: number) => boolean): number {
+		for (;;) {
+			if (this.at === this.made.length) {
+				crypto.getRandomValues(this.made)
+				this.at = 0
+			}
+			const id = this.made[this.at++]!
+			if (id !== 0 && !taken(id)) return id
+		}
+	}
+}
+
 export class SocketGuest implements GuestHost {
 	private readonly socket: WebSocket
 	private readonly start: Start
 	private readonly ceilings: Limits
 	private readonly reader = new LineReader()
-	private readonly replies = new Map<number, (reply: string) => void>()
+	private readonly calls = new Map<number, Call>()
+	private readonly ids = new Ids()
+	private account: Account
 	private limits: Limits
 	private namespaces: NamespaceShape[] = []
 	private booted = false
 	private guest: Guest | undefined
 	private over = false
-	private lastId = 0
 	/* Of output; the far host's own ledger decides. */
 	private said = 0
+	private logs = 0
 	private timer: number | null = null
 
 	constructor(socket: WebSocket, ceilings: Limits, start: Start) {
@@ -60,6 +93,7 @@ export class SocketGuest implements GuestHost {
 		this.start = start
 		this.ceilings = ceilings
 		this.limits = ceilings
+		this.account = new Account(ceilings)
 	}
 
 	/* Says hello, and serves until the connection ends. */
@@ -69,6 +103,7 @@ export class SocketGuest implements GuestHost {
 		socket.addEventListener('close', () => this.finish(DONE))
 		socket.addEventListener('error', () => this.finish(DONE))
 		const { computeMs, maxWallMs, maxOutputBytes } = this.ceilings
+		const { maxArgumentBytes, maxValues } = this.ceilings
 		this.send({
 			type: 'hello',
 			protocol: PROTOCOL,
@@ -76,7 +111,9 @@ export class SocketGuest implements GuestHost {
 			languages: ['javascript', 'typescript'],
 			computeMs,
 			maxWallMs,
-			maxOutputBytes
+			maxOutputBytes,
+			maxArgumentBytes,
+			maxValues
 		})
 	}
 
@@ -85,7 +122,7 @@ export class SocketGuest implements GuestHost {
 	private receive(data: unknown): void {
 		if (this.over) return
 		for (const line of this.reader.push(data)) {
-			const code = line === undefined ? TOO_LONG : this.understand(line)
+			const code = typeof line === 'string' ? this.understand(line) : TOO_LONG
 			if (code !== undefined) this.finish(code)
 			if (this.over) return
 		}
@@ -93,8 +130,10 @@ export class SocketGuest implements GuestHost {
 
 	/* Why it is not, as the code to close with. */
 	private understand(line: string): number | undefined {
-		/* JSON.parse would round what a double does not hold */
-		const fields = jsonFault(line) === undefined ? parseLine(line) : undefined
+		/* the value of a reply stays text; nor would a double hold all of it */
+		const { maxValues } = this.ceilings
+		const fields =
+			jsonFault(line) === undefined ? readLine(line, ['value'], maxValues) : undefined
 		return fields !== undefined && this.obey(fields) ? undefined : NOT_UNDERSTOOD
 	}
 
@@ -115,9 +154,10 @@ export class SocketGuest implements GuestHost {
 	private boot(fields: Fields): boolean {
 		if (this.booted || fields.protocol !== PROTOCOL) return false
 		this.booted = true
-		const { computeMs, maxWallMs, maxOutputBytes } = fields
-		const asked = { computeMs, maxWallMs, maxOutputBytes }
+		const { computeMs, maxWallMs, maxOutputBytes, maxArgumentBytes, maxValues } = fields
+		const asked = { computeMs, maxWallMs, maxOutputBytes, maxArgumentBytes, maxValues }
 		this.limits = lowerLimits(this.ceilings, asked)
+		this.account = new Account(this.limits)
 		this.send({ type: 'boot-ack', protocol: PROTOCOL, language: 'javascript' })
 		return true
 	}
@@ -133,9 +173,10 @@ export class SocketGuest implements GuestHost {
 		this.timer = setTimeout(() => this.end({ kind: 'wall' }), limits.maxWallMs)
 		let text = program
 		try {
-			if (language === 'typescript') text = strip(program)
+			if (language === 'typescript') text = strip(program, { heapMb: ISOLATE_MB })
 		} catch (error) {
-			this.end({ kind: 'exception', message: String((error as Error).message) })
+			const { message: words, refused } = error as StripError
+			this.end({ kind: refused === false ? 'died' : 'exception', message: words })
 			return true
 		}
 		this.guest = this.start({ program: text, namespaces, limits }, this)
@@ -144,25 +185,24 @@ export class SocketGuest implements GuestHost {
 
 	private reply(fields: Fields): boolean {
 		const { id, value, error } = fields
-		const resolve = this.replies.get(id as number)
-		if (resolve === undefined) return false
-		this.replies.delete(id as number)
-		if (isText(error)) {
-			resolve(`e${error}`)
-			return true
-		}
-		const walked = walk(value)
-		if (walked.ok !== true) return false
-		resolve(`v${walked.text}`)
+		const call = this.calls.get(id as number)
+		if (call === undefined) return false
+		if (!isText(error) && !isText(value)) return false
+		this.calls.delete(id as number)
+		this.account.leave(call.held)
+		call.resolve(isText(error) ? `e${error}` : `v${value as string}`)
 		return true
 	}
 
 	/* --- what the guest says --- */
 
 	log(text: string): void {
+		const { maxOutputBytes, maxValues } = this.limits
 		this.said += text.length
-		this.send({ type: 'log', text })
-		if (this.said > this.limits.maxOutputBytes) this.end({ kind: 'overflow' })
+		/* one too many, and a character too many, for the far host to see */
+		if (this.logs++ <= maxValues) this.send({ type: 'log', text: cut(text, maxOutputBytes) })
+		if (this.said > maxOutputBytes) this.end({ kind: 'overflow' })
+		else if (this.logs > maxValues) this.end({ kind: 'values' })
 	}
 
 	call(namespace: number, index: number, argument: string): Promise<string> {
@@ -170,9 +210,13 @@ export class SocketGuest implements GuestHost {
 		const name = shape?.functions[index]
 		if (shape === undefined || name === undefined || this.over)
 			return Promise.resolve(`e${message('UNKNOWN_BINDING', namespace, index)}`)
-		if (jsonFault(argument, { compact: true }) !== undefined)
+		const held = this.account.enter(argument)
+		if (held.refused !== undefined) return Promise.resolve(`e${held.refused}`)
+		if (jsonFault(argument, { compact: true }) !== undefined) {
+			this.account.leave(held)
 			return Promise.resolve(`e${message('ARGUMENTS')}`)
-		const id = ++this.lastId
+		}
+		const id = this.ids.next((taken) => this.calls.has(taken))
 		this.sendText(
 			withText(
 				{ type: 'call', id, namespace: shape.global, name },
@@ -180,7 +224,7 @@ export class SocketGuest implements GuestHost {
 				argument
 			)
 		)
-		return new Promise((resolve) => this.replies.set(id, resolve))
+		return new Promise((resolve) => this.calls.set(id, { held, resolve }))
 	}
 
 	end(ending: Ending): void {
@@ -190,20 +234,24 @@ export class SocketGuest implements GuestHost {
 	}
 
 	private doneLine(ending: Ending): string {
+		const { maxOutputBytes, maxValues } = this.limits
 		const failed = (kind: string, words: string) =>
-			JSON.stringify({ type: 'done', error: { kind, message: words } })
+			JSON.stringify({
+				type: 'done',
+				error: { kind, message: cut(words, maxOutputBytes) }
+			})
 		switch (ending.kind) {
 			case 'nothing':
 				return JSON.stringify({ type: 'done' })
 			case 'value':
+				if (isLonger(ending.text, maxOutputBytes)) return this.doneLine({ kind: 'overflow' })
 				return jsonFault(ending.text, { compact: true }) === undefined
 					? withText({ type: 'done' }, 'value', ending.text)
 					: failed('invalid-output', message('INVALID_OUTPUT'))
 			case 'overflow':
-				return failed(
-					'output-limit',
-					message('OUTPUT_LIMIT', this.limits.maxOutputBytes)
-				)
+				return failed('output-limit', message('OUTPUT_LIMIT', maxOutputBytes))
+			case 'values':
+				return failed('output-limit', message('OUTPUT_VALUES', maxValues))
 			case 'exit':
 				return failed('worker-exit', message('WORKER_EXIT', ending.code))
 			case 'wall':

@@ -1,55 +1,56 @@
 /*
  * What a program's isolate is given of its host: one RPC target. It checks
  * the shape of all that comes over it, joins the pieces of long text, and
- * knows nothing of outcomes.
+ * knows nothing of outcomes. How many calls there may be is the host's matter.
  */
 import { RpcTarget } from 'cloudflare:workers'
 import { PIECE } from './child/uplink.ts'
+import { utf8Bytes } from './contract/text.ts'
 import type { Ending, Guest, GuestHost } from './contract/types.ts'
 
-/* What a guest may have here at once: calls, waits for its end, and UTF-16
- * units of unfinished text, of arguments and of replies that it fetches. */
-const CALLS_MOST = 65_536
+/* What a guest may have here at once: waits for its end, and bytes of
+ * unfinished text and of replies that it fetches. */
 const WAITS_MOST = 8
 const HELD_MOST = (64 << 20) + PIECE
 
 /* Long text on its way, either way. */
 class Frames {
 	private unfinished = ''
-	private readonly replies = new Map<number, { text: string; at: number }>()
+	private unfinishedBytes = 0
+	private readonly replies = new Map<number, { text: string; at: number; bytes: number }>()
 	private held = 0
 	private lastReply = 0
 
 	/* False: too much. */
-	hold(size: number): boolean {
-		if (this.held + size > HELD_MOST) return false
-		this.held += size
+	private hold(bytes: number): boolean {
+		if (this.held + bytes > HELD_MOST) return false
+		this.held += bytes
 		return true
 	}
 
-	release(size: number): void {
-		this.held -= size
-	}
-
 	add(text: string): boolean {
-		if (!this.hold(text.length)) return false
+		const bytes = utf8Bytes(text)
+		if (!this.hold(bytes)) return false
 		this.unfinished += text
+		this.unfinishedBytes += bytes
 		return true
 	}
 
 	take(last: string, long: boolean): string {
 		if (!long) return last
 		const whole = this.unfinished + last
-		this.release(this.unfinished.length)
+		this.held -= this.unfinishedBytes
+		this.unfinishedBytes = 0
 		this.unfinished = ''
 		return whole
 	}
 
 	reply(text: string): string {
 		if (text.length <= PIECE) return text
-		if (!this.hold(text.length)) return 'etoo much is under way at once'
+		const bytes = utf8Bytes(text)
+		if (!this.hold(bytes)) return 'etoo much is under way at once'
 		const id = ++this.lastReply
-		this.replies.set(id, { text, at: PIECE })
+		this.replies.set(id, { text, at: PIECE, bytes })
 		const kind = text[0] === 'v' ? 'V' : 'E'
 		return `${kind}${id}:${text.slice(1, PIECE)}`
 	}
@@ -61,7 +62,7 @@ class Frames {
 		rest.at += PIECE
 		if (rest.at < rest.text.length) return `+${piece}`
 		this.replies.delete(id as number)
-		this.release(rest.text.length)
+		this.held -= rest.bytes
 		return `.${piece}`
 	}
 }
@@ -72,7 +73,6 @@ class Frames {
  */
 export class HostTarget extends RpcTarget {
 	private readonly channel: Channel
-	private calls = 0
 	private waits = 0
 
 	constructor(channel: Channel) {
@@ -103,8 +103,7 @@ export class HostTarget extends RpcTarget {
 		this.channel.host.log(this.channel.frames.take('', true))
 	}
 
-	/* One that is too many is rejected: nobody is left to wait for ever. */
-	async call(
+	call(
 		namespace: unknown,
 		index: unknown,
 		text: unknown,
@@ -117,17 +116,10 @@ export class HostTarget extends RpcTarget {
 			typeof text !== 'string'
 		)
 			throw new TypeError('not a call')
-		const argument = frames.take(text, long === true)
-		const { length } = argument
-		if (this.calls === CALLS_MOST) return 'etoo many calls at once'
-		if (!frames.hold(length)) return 'etoo much is under way at once'
-		this.calls++
-		try {
-			return frames.reply(await host.call(namespace, index, argument))
-		} finally {
-			this.calls--
-			frames.release(length)
-		}
+		/* whoever waits for the reply does not keep the argument */
+		return host
+			.call(namespace, index, frames.take(text, long === true))
+			.then((reply) => frames.reply(reply))
 	}
 
 	more(id: unknown): string {
@@ -181,6 +173,7 @@ export class Channel {
 		switch (kind) {
 			case 'nothing':
 			case 'overflow':
+			case 'values':
 			case 'wall':
 				return { kind }
 			case 'value':

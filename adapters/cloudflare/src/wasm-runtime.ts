@@ -23,8 +23,8 @@ export class WasmRuntime extends Runtime {
 	protected readonly start: StartGuest
 
 	constructor(config: WasmConfig = {}) {
-		super(config)
 		const { maxHeapMb: heap = 18 } = config
+		super(config, heap)
 		if (!Number.isSafeInteger(heap) || heap < 1 || heap > MOST_HEAP_MB)
 			throw new RangeError(
 				`maxHeapMb must be an integer from 1 to ${MOST_HEAP_MB}, not ${String(heap)}`

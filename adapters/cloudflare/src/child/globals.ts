@@ -10,7 +10,7 @@ import { makeProcess } from '../../../../src/engine/quickjs/realm/js/process.js'
 import { hide, tag } from '../../../../src/engine/quickjs/realm/js/define.js'
 import { native } from './native.ts'
 
-const { apply, defineProperty: define } = primordials
+const { apply, defineProperty: define, setPrototypeOf } = primordials
 
 /* Taken from the prototypes of the Worker's global. */
 const KEPT = ['DOMException', 'btoa', 'atob', 'structuredClone', 'Event',
@@ -66,7 +66,8 @@ export function installGlobals(): void {
 	const { crypto, performance } = self
 	const kept = KEPT.map((name) => [name, global[name]] as const)
 	for (const name of GONE) delete global[name]
-	Object.setPrototypeOf(global, Object.prototype)
+	/* not what the program has in its place: it would note that objects pretend */
+	setPrototypeOf(global, Object.prototype)
 	for (const [name, value] of kept) hide(global, name, value)
 	for (const [name, value] of Object.entries(timers)) hide(global, name, value)
 	hide(global, 'crypto', makeCrypto(crypto))

@@ -38,7 +38,9 @@ let settled = false
 let settle: (ending: [string, string]) => void
 /* Characters of outer output still to be had; bytes are at least as many. */
 let left = 0
-let anyLog = false
+let maxArgumentBytes = 0
+let maxValues = 0
+let logs = 0
 
 function end(kind: string, text = ''): void {
 	if (settled) return
@@ -49,8 +51,11 @@ function end(kind: string, text = ''): void {
 function log(text: string): void {
 	/* nobody hears it any more: no reason to go on */
 	if (settled) throw new Exit()
-	const cost = text.length + 2 + (anyLog ? 1 : 0)
-	anyLog = true
+	const cost = text.length + 2 + (logs > 0 ? 1 : 0)
+	if (logs++ >= maxValues) {
+		end('values')
+		return
+	}
 	if (cost <= left) {
 		left -= cost
 		uplink.log(text)
@@ -67,9 +72,10 @@ function complete(value: unknown): void {
 		end('nothing')
 		return
 	}
-	const walked = walk(value, left)
+	const walked = walk(value, left, maxValues)
 	if (walked.ok === true) end('value', walked.text)
 	else if (walked.ok === 'over') end('overflow')
+	else if (walked.ok === 'many') end('values')
 	else end('invalid-output', `${message('INVALID_OUTPUT')}: ${walked.where}`)
 }
 
@@ -81,10 +87,17 @@ function fail(error: unknown): void {
 
 /* --- bindings --- */
 
+/* What is wrong with an argument, as the host would say it. */
+function refusal(ok: false | 'over' | 'many'): string {
+	if (ok === 'over') return message('ARGUMENT_BYTES', maxArgumentBytes)
+	if (ok === 'many') return message('ARGUMENT_VALUES', maxValues)
+	return message('ARGUMENTS')
+}
+
 function call(namespace: number, index: number, name: string, make: MakeError,
 	argument: unknown): Promise<unknown> {
-	const walked = walk(argument)
-	const lossy = walked.ok === true ? undefined : make(message('ARGUMENTS'), name)
+	const walked = walk(argument, maxArgumentBytes, maxValues)
+	const lossy = walked.ok === true ? undefined : make(refusal(walked.ok), name)
 	return new PrimPromise((resolve: (value: unknown) => void,
 		reject: (error: Error) => void) => {
 		if (settled) return
@@ -97,7 +110,7 @@ function call(namespace: number, index: number, name: string, make: MakeError,
 			if (reply[0] === 'v') resolve(jsonParse(text))
 			else reject(make(text, name))
 		}
-		const sent = uplink.call(namespace, index, walked.text)
+		const sent = uplink.call(namespace, index, walked.text, walked.values)
 		define(sent, 'constructor', undefined)
 		/* a host that is gone answers nothing */
 		then(sent, answered, () => {})
@@ -141,10 +154,13 @@ export function untouchable<Value>(promise: Promise<Value>): Promise<Value> {
 
 export async function begin(built: Built, host: HostStub,
 	spec: string): Promise<string[]> {
-	const { namespaces, maxOutputBytes, maxWallMs } = jsonParse(spec)
+	const given = jsonParse(spec)
+	const { namespaces, maxOutputBytes, maxWallMs } = given
+	maxArgumentBytes = given.maxArgumentBytes
+	maxValues = given.maxValues
 	const ended = new PrimPromise<[string, string]>(
 		(resolve: typeof settle) => (settle = resolve))
-	uplink = new Uplink(host)
+	uplink = new Uplink(host, maxValues)
 	left = maxOutputBytes - 2
 	sinks.log = log
 	sinks.exit = exit

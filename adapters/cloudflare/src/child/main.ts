@@ -7,7 +7,7 @@
  */
 import { installProxy } from './proxy.ts'
 import { primordials } from '../../../../src/engine/quickjs/realm/js/primordials.js'
-import { WorkerEntrypoint } from 'cloudflare:workers'
+import { RpcStub, WorkerEntrypoint } from 'cloudflare:workers'
 // @ts-expect-error: put beside this module by the host
 import source from 'program.txt'
 import { installErrors, PROGRAM } from './errors.ts'
@@ -16,7 +16,7 @@ import { loadAhead } from './inspect.ts'
 import { begin, untouchable, type Built } from './guest.ts'
 import type { HostStub } from './uplink.ts'
 
-const { apply } = primordials
+const { apply, freeze, setPrototypeOf } = primordials
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor
 
 function build(): Built {
@@ -30,7 +30,16 @@ function build(): Built {
 	}
 }
 
+/* The stub of the host's target takes what it does not have itself from here:
+ * a function of the program's there would be called with it as its `this`, and
+ * who has it can have its host build 32 MiB of objects. */
+function keepStub(): void {
+	setPrototypeOf(RpcStub.prototype, null)
+	freeze(RpcStub.prototype)
+}
+
 const built = build()
+keepStub()
 installProxy(globalThis)
 installErrors()
 installGlobals()

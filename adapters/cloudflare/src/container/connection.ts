@@ -3,11 +3,10 @@
  * "Over a socket"). The bytes are read as they are and decoded here:
  * TextDecoderStream on such a socket made workerd spin.
  */
-import { LineReader } from '../wire.ts'
+import { LineReader, type LongLine } from '../wire.ts'
 
-/* UTF-16 units of one line: the largest output by default, and what is around
- * it. */
-const LINE_MOST = 65 << 20
+/* Bytes of a line before a program runs. */
+export const HELLO_MOST = 65_536
 /* Bytes of ours that may wait before no more is read. */
 const UNSENT_MOST = 16 << 20
 
@@ -20,14 +19,17 @@ export class Connection {
 		fatal: true,
 		ignoreBOM: true
 	})
-	private readonly lines = new LineReader(LINE_MOST)
-	private queued = this.lines.push('')
+	private readonly lines: LineReader
+	private queued: Generator<string | LongLine>
 	private unsent = 0
 	private closed = false
 	private sent: (() => void) | undefined
 
-	constructor(socket: Socket) {
+	/* `most`: bytes of a line. */
+	constructor(socket: Socket, most = HELLO_MOST) {
 		this.socket = socket
+		this.lines = new LineReader(most)
+		this.queued = this.lines.push('')
 		/* who reads and writes is told of a failure; these would be told twice */
 		socket.opened.catch(() => {})
 		socket.closed.catch(() => {})
@@ -48,12 +50,10 @@ export class Connection {
 
 	/* The next line; undefined: there is none any more. Rejects if the
 	 * connection broke. */
-	async line(): Promise<string | undefined> {
+	async line(): Promise<string | LongLine | undefined> {
 		for (;;) {
 			const { value: line, done: none } = this.queued.next()
-			if (!none && line === undefined)
-				throw new Error('a line is longer than 65 MiB')
-			if (!none) return line
+			if (!none) return line as string | LongLine
 			while (this.unsent > UNSENT_MOST && !this.closed) await this.progress()
 			const { value, done } = await this.reader.read()
 			if (done) return undefined

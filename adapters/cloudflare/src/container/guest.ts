@@ -3,8 +3,7 @@
  */
 import { message } from '../contract/messages.ts'
 import type { Ending, Guest, GuestHost, Job } from '../contract/types.ts'
-import { Talk, type Fields } from '../talk.ts'
-import { parseLine } from '../wire.ts'
+import { lineMost, readSaid, Talk, type Fields } from '../talk.ts'
 import type { Connection } from './connection.ts'
 import type { Machine } from './machine.ts'
 
@@ -38,6 +37,7 @@ export class ContainerGuest implements Guest {
 	private readonly machine: Machine
 	private readonly host: GuestHost
 	private readonly talk: Talk
+	private readonly lineMost: number
 	private connection: Connection | undefined
 	private over = false
 
@@ -50,6 +50,7 @@ export class ContainerGuest implements Guest {
 	) {
 		this.machine = machine
 		this.host = host
+		this.lineMost = lineMost(job.limits)
 		this.talk = new Talk(job, host, heapMb, (line) => this.connection?.send(line))
 		this.gone = this.live(language, job.limits.computeMs)
 	}
@@ -64,7 +65,8 @@ export class ContainerGuest implements Guest {
 		const run = crypto.randomUUID()
 		const most = Math.min(computeMs, COMPUTE_MOST)
 		try {
-			this.connection = await this.machine.connect(language, run, most)
+			const asked = { language, run, computeMs: most }
+			this.connection = await this.machine.connect(asked, this.lineMost)
 		} catch (error) {
 			this.died(`no container to run in: ${(error as Error).message}`)
 			this.machine.release()
@@ -94,7 +96,12 @@ export class ContainerGuest implements Guest {
 				this.died('the container closed the connection before completing')
 				return
 			}
-			const fields = parseLine(line)
+			if (typeof line !== 'string') {
+				if (this.talk.hearLong(line.head)) continue
+				this.died('the container sent a line that is too long')
+				return
+			}
+			const fields = readSaid(line)
 			if (fields === undefined) continue
 			if (this.talk.hear(line, fields)) return
 			const ending = readEnd(fields)

@@ -4,7 +4,8 @@
  * activation), put to sleep when nobody has wanted it for a while, and
  * destroyed and started once more when it is dead.
  */
-import { parseLine } from '../wire.ts'
+import { ownText } from '../contract/text.ts'
+import { readLine } from '../wire.ts'
 import { Connection } from './connection.ts'
 
 /* As much of `ctx.container` as is used. */
@@ -34,7 +35,16 @@ const PROBE_MS = 2_000
 /* One that runs already is ready, or is not worth waiting for. */
 const ADOPT_MS = 5_000
 const WELCOME_MS = 10_000
+/* Characters of a server's reason. */
+const REFUSAL_MOST = 2000
 const HOST = 'capsid-container'
+
+/* What a connection is for. */
+export interface Asked {
+	language: string
+	run: string
+	computeMs: number
+}
 
 /* The server has heard us and does not want to. */
 class Refused extends Error {
@@ -84,17 +94,16 @@ export class Machine {
 
 	/*
 	 * A guest of a language, welcomed, under a name of its own to kill it by;
-	 * whoever has it, or failed to get it,
-	 * calls release(). Until then no program has begun, so it is tried twice.
+	 * whoever has it, or failed to get it, calls release(). Until then no program has begun, so it is tried twice.
 	 */
-	async connect(language: string, run: string, computeMs: number): Promise<Connection> {
+	async connect(asked: Asked, lineMost: number): Promise<Connection> {
 		this.wanted++
 		for (let again = false; ; again = true) {
 			if (this.stood && !this.container.running) this.fall()
 			const up = (this.up ??= this.rise())
 			try {
 				await up
-				return await this.dial('welcome', { type: 'hello', language, run, computeMs })
+				return await this.dial('welcome', { type: 'hello', ...asked }, lineMost)
 			} catch (error) {
 				if (error instanceof Refused && !/token/.test(error.message)) throw error
 				/* whoever came first has already had it replaced */
@@ -181,9 +190,10 @@ export class Machine {
 			let lacking = false
 			try {
 				const answer = await port.fetch(`http://${HOST}/ready`, {
-					signal: AbortSignal.timeout(PROBE_MS)
+					signal: AbortSignal.timeout(PROBE_MS),
+					redirect: 'manual'
 				})
-				await answer.arrayBuffer()
+				await answer.body?.cancel()
 				if (answer.status === 200) return
 				lacking = answer.status === 503
 				why = `GET /ready was answered with ${answer.status}`
@@ -200,18 +210,19 @@ export class Machine {
 	}
 
 	/* A connection on which the answer to the first line was `wanted`. */
-	private async dial(wanted: string, hello: object): Promise<Connection> {
+	private async dial(wanted: string, hello: object, lineMost?: number): Promise<Connection> {
 		const { port, token } = this.options
 		const socket = this.container.getTcpPort(port).connect(`${HOST}:${port}`)
-		const connection = new Connection(socket)
+		const connection = new Connection(socket, lineMost)
 		const patience = setTimeout(() => void connection.close(), WELCOME_MS)
 		try {
 			connection.send(
 				JSON.stringify({ ...hello, ...(token !== undefined && { token }) })
 			)
 			const line = await connection.line()
-			const said = line === undefined ? undefined : parseLine(line)
-			if (said?.type === 'refused') throw new Refused(String(said.error))
+			const said = typeof line === 'string' ? readLine(line) : undefined
+			if (said?.type === 'refused')
+				throw new Refused(ownText(String(said.error).slice(0, REFUSAL_MOST)))
 			if (said?.type !== wanted)
 				throw new Error(`it did not answer with "${wanted}"`)
 			return connection

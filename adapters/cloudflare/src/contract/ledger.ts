@@ -4,7 +4,8 @@
  *	bytes = len(JSON(logs)) + len(JSON(value or failure message))
  *
  * At the cap all is well; one byte over, and the outcome is `output-limit`:
- * what is kept then is cut so that logs and message fit.
+ * what is kept then is cut so that logs and message fit. An entry takes more
+ * memory than its text, so their number has a cap too.
  */
 import { message } from './messages.ts'
 import { cutToFit, jsonBytes } from './text.ts'
@@ -18,16 +19,22 @@ export class Ledger {
 	message = ''
 	full = false
 	private readonly max: number
+	private readonly maxLogs: number
 	private used = BRACKETS
 	private closed = false
 
-	constructor(max: number) {
+	constructor(max: number, maxLogs = Infinity) {
 		this.max = max
+		this.maxLogs = maxLogs
 	}
 
 	/* False: it did not fit; what is kept is final. */
 	log(text: string): boolean {
 		if (this.closed) return false
+		if (this.logs.length >= this.maxLogs) {
+			this.tooMany(this.maxLogs)
+			return false
+		}
 		const cost = jsonBytes(text) + (this.logs.length === 0 ? 0 : 1)
 		if (this.used + cost > this.max) {
 			this.overflow(text)
@@ -55,7 +62,15 @@ export class Ledger {
 
 	/* The guest says that it has more than fits. */
 	overflow(last: string | undefined): void {
-		const words = message('OUTPUT_LIMIT', this.max)
+		this.cutFor(message('OUTPUT_LIMIT', this.max), last)
+	}
+
+	/* More values than may be. */
+	tooMany(most: number): void {
+		this.cutFor(message('OUTPUT_VALUES', most), undefined)
+	}
+
+	private cutFor(words: string, last: string | undefined): void {
 		this.full = true
 		this.closed = true
 		if (last !== undefined) this.logs.push(last)

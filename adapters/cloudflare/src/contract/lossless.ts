@@ -95,9 +95,10 @@ interface Level {
 }
 
 export type Walked =
-	| { __proto__: null; ok: true; text: string }
+	| { __proto__: null; ok: true; text: string; values: number }
 	| { __proto__: null; ok: false; where: string }
 	| { __proto__: null; ok: 'over' }
+	| { __proto__: null; ok: 'many' }
 
 /* --- saying where and what --- */
 
@@ -187,7 +188,7 @@ function describe(object: object): string {
 
 /* --- what may be entered --- */
 
-function isPlain(object: object, keys: readonly PropertyKey[]): boolean {
+function isPlain(object: object): boolean {
 	const proto = getPrototypeOf(object)
 	if (proto !== objectProto && proto !== null) return false
 	const tag = objectToString(object)
@@ -197,7 +198,7 @@ function isPlain(object: object, keys: readonly PropertyKey[]): boolean {
 		if (brandOf(object) !== '' || tag === '[object Error]') return false
 		if (tag === '[object Arguments]' || tag === '[object Function]') return false
 	}
-	return (keys.length > 0 && !mayPretend()) || brandOf(object) === ''
+	return !mayPretend() || brandOf(object) === ''
 }
 
 function number(value: number): string {
@@ -208,13 +209,15 @@ function number(value: number): string {
 
 /*
  * The value's text; or where it is not lossless and what is there; or 'over',
- * once the text has more than `most` characters.
+ * once the text has more than `most` characters; or 'many', once it holds more
+ * than `mostValues`.
  */
-export function walk(root: unknown, most = Infinity): Walked {
+export function walk(root: unknown, most = Infinity, mostValues = Infinity): Walked {
 	const open = new PrimSet<object>()
 	let level: Level | null = null
 	let out = ''
 	let value = root
+	let values = 0
 	let hasName = false
 	const refuse = (what: string): Walked => ({
 		__proto__: null,
@@ -222,6 +225,7 @@ export function walk(root: unknown, most = Infinity): Walked {
 		where: `${place(level, hasName)} ${what}`
 	})
 	for (;;) {
+		if (++values > mostValues) return { __proto__: null, ok: 'many' }
 		if (typeof value === 'string') {
 			out += stringify(value)
 		} else if (typeof value === 'number') {
@@ -243,7 +247,7 @@ export function walk(root: unknown, most = Infinity): Walked {
 			if (array && getPrototypeOf(object) !== arrayProto)
 				return refuse(describe(object))
 			const keys: readonly PropertyKey[] = ownKeys(object)
-			if (!array && !isPlain(object, keys)) return refuse(describe(object))
+			if (!array && !isPlain(object)) return refuse(describe(object))
 			if (setHas(open, object)) return refuse('is a circular reference')
 			setAdd(open, object)
 			let count = keys.length
@@ -271,7 +275,7 @@ export function walk(root: unknown, most = Infinity): Walked {
 			setDelete(open, level.object)
 			level = level.up
 		}
-		if (level === null) return { __proto__: null, ok: true, text: out }
+		if (level === null) return { __proto__: null, ok: true, text: out, values }
 		const key: PropertyKey = level.keys[level.next]!
 		level.next += 1
 		hasName = typeof key === 'string'

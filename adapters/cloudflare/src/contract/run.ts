@@ -4,13 +4,15 @@
  * the outcome is decided. What the guest says is checked and rebuilt here; it
  * is dropped once the run has settled.
  */
+import { Account, type Held } from './account.ts'
 import { Ledger } from './ledger.ts'
 import { jsonFault } from '../json.ts'
 import { walk } from './lossless.ts'
 import { message } from './messages.ts'
 import type { CheckedRequest } from './request.ts'
-import { jsonBytes, utf8Bytes } from './text.ts'
+import { countValues, jsonBytes, ownText, utf8Bytes } from './text.ts'
 import type {
+	BindingFunction,
 	Ending,
 	FailureKind,
 	Guest,
@@ -34,6 +36,7 @@ export class Run implements GuestHost {
 	private readonly limits: Limits
 	private readonly request: CheckedRequest
 	private readonly ledger: Ledger
+	private readonly account: Account
 	private settled = false
 	private guest: Guest | undefined
 	private timer: number | null = null
@@ -43,7 +46,8 @@ export class Run implements GuestHost {
 	constructor(request: CheckedRequest, limits: Limits) {
 		this.request = request
 		this.limits = limits
-		this.ledger = new Ledger(limits.maxOutputBytes)
+		this.ledger = new Ledger(limits.maxOutputBytes, limits.maxValues)
+		this.account = new Account(limits)
 		this.result = new Promise((resolve) => (this.resolve = resolve))
 		this.gone = new Promise((resolve) => (this.resolveGone = resolve))
 	}
@@ -92,17 +96,35 @@ export class Run implements GuestHost {
 		if (!this.ledger.log(text)) this.full()
 	}
 
-	async call(namespace: number, index: number, argument: string) {
-		if (this.settled) return 'e'
+	call(namespace: number, index: number, argument: string): Promise<string> {
+		const refused = (words: string) => Promise.resolve(`e${words}`)
+		if (this.settled) return refused('')
 		const code = this.request.functions[namespace]?.[index]
 		if (code === undefined)
-			return `e${message('UNKNOWN_BINDING', namespace, index)}`
-		if (!isLossless(argument)) return `e${message('ARGUMENTS')}`
+			return refused(message('UNKNOWN_BINDING', namespace, index))
+		if (typeof argument !== 'string') return refused(message('ARGUMENTS'))
+		const held = this.account.enter(argument)
+		if (held.refused !== undefined) return refused(held.refused)
+		if (!isLossless(argument)) {
+			this.account.leave(held)
+			return refused(message('ARGUMENTS'))
+		}
+		/* who waits for the answer has the value, and no text any more */
+		return this.perform(code, JSON.parse(argument), held)
+	}
+
+	private async perform(
+		code: BindingFunction,
+		argument: unknown,
+		held: Held
+	): Promise<string> {
 		let value: JsonValue
 		try {
-			value = await code(JSON.parse(argument))
+			value = await code(argument)
 		} catch (error) {
 			return `e${errorMessage(error)}`
+		} finally {
+			this.account.leave(held)
 		}
 		const text = this.settled ? undefined : losslessText(value)
 		return text === undefined ? `e${message('RESOLUTION')}` : `v${text}`
@@ -127,6 +149,9 @@ export class Run implements GuestHost {
 				this.ledger.overflow(undefined)
 				this.full()
 				return
+			case 'values':
+				this.tooManyValues(ending.most)
+				return
 			case 'exit':
 				this.fail('worker-exit', message('WORKER_EXIT', ending.code))
 				return
@@ -137,7 +162,7 @@ export class Run implements GuestHost {
 				this.fail('timeout', message('COMPUTE_BUDGET', this.limits.computeMs))
 				return
 			case 'died':
-				this.fail('worker-exit', ending.message.slice(0, DIED_MOST))
+				this.fail('worker-exit', ownText(ending.message.slice(0, DIED_MOST)))
 		}
 	}
 
@@ -156,6 +181,11 @@ export class Run implements GuestHost {
 			this.full()
 			return
 		}
+		const { maxValues } = this.limits
+		if (countValues(text, maxValues) > maxValues) {
+			this.tooManyValues()
+			return
+		}
 		if (!isLossless(text)) {
 			this.settle({
 				error: { kind: 'invalid-output', message: message('INVALID_OUTPUT') }
@@ -163,6 +193,11 @@ export class Run implements GuestHost {
 			return
 		}
 		this.settle({ value: JSON.parse(text) as JsonValue })
+	}
+
+	private tooManyValues(most = Infinity): void {
+		this.ledger.tooMany(Math.min(most, this.limits.maxValues))
+		this.full()
 	}
 
 	private fail(kind: FailureKind, given: string): void {

@@ -58,6 +58,12 @@ export interface RuntimeConfig {
 	maxWallMs?: number
 	/* The ledger's cap. */
 	maxOutputBytes?: number
+	/* One call's argument, as JSON text in UTF-8. */
+	maxArgumentBytes?: number
+	/* JSON values (each scalar, array and object; keys do not count) of one
+	 * call's argument, of all arguments of calls that are not answered, of the
+	 * completion value; and log entries. An object is larger than its text. */
+	maxValues?: number
 	/* Requests that the guest may make, if there shall be a limit: it has
 	 * nobody to make one to but its host. Enforced by Cloudflare's
 	 * production alone, and whether it counts host calls is not known. */
@@ -76,6 +82,8 @@ export interface Limits {
 	computeMs: number
 	maxWallMs: number
 	maxOutputBytes: number
+	maxArgumentBytes: number
+	maxValues: number
 	subRequests: number
 }
 
@@ -88,6 +96,9 @@ export function platformLimits({ computeMs, subRequests }: Limits): {
 		? { cpuMs: computeMs, subRequests }
 		: { cpuMs: computeMs }
 }
+
+/* Memory of a Worker's isolate in MiB, Cloudflare's own limit. */
+export const ISOLATE_MB = 128
 
 /* A namespace as a guest is told of it. */
 export interface NamespaceShape {
@@ -109,6 +120,8 @@ export type Ending =
 	| { kind: 'value'; text: string }
 	| { kind: 'exception' | 'invalid-output' | 'timeout'; message: string }
 	| { kind: 'overflow' }
+	/* more values than `most`, or than there may be here */
+	| { kind: 'values'; most?: number }
 	| { kind: 'exit'; code: number }
 	| { kind: 'wall' }
 	| { kind: 'compute' }

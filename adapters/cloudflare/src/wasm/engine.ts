@@ -31,9 +31,6 @@ const STACK_BYTES = 256 * 1024
 /* Part of the heap that fills before cycles are looked for: as in engine.c. */
 const GC_SLACK = 8
 
-/* A message may be longer than what it says: JSON has escapes. */
-const MESSAGE_ROOM_MB = 16
-
 /* A guest that cannot go on. */
 export class Death extends Error {
 	readonly heap: boolean
@@ -46,8 +43,8 @@ export class Death extends Error {
 
 /* Whom a slot talks to while it is started or stepped. */
 export interface SlotHost {
-	/* `data` is the receiver's. */
-	message(type: number, id: number, data: Uint8Array): void
+	/* `data` is the receiver's; undefined: it was longer than what is kept. */
+	message(type: number, id: number, data: Uint8Array | undefined): void
 	/* Of the run, in milliseconds. */
 	clock(): number
 	epoch(): number
@@ -104,6 +101,8 @@ const badDescriptor = () => 8
 
 export class Slot {
 	private heapMb = 0
+	/* Of its memory, what a guest has so far: the rest is an earlier one's. */
+	private pages = 0
 	private readonly quickjs: Quickjs
 	private readonly realm: Realm
 	private readonly start_: Async<Realm['realm_start']>
@@ -112,6 +111,7 @@ export class Slot {
 	private host: SlotHost | undefined
 	private parts: Uint8Array[] = []
 	private partBytes = 0
+	private mostBytes = 0
 	private readonly stackPointers: readonly [number, number]
 
 	constructor() {
@@ -137,9 +137,12 @@ export class Slot {
 
 	/* --- the ways in --- */
 
-	begin(host: SlotHost, heapMb: number): void {
+	/* `mostBytes`: of a message, beyond which it is not kept. */
+	begin(host: SlotHost, heapMb: number, mostBytes: number): void {
 		this.host = host
 		this.heapMb = heapMb
+		this.pages = image!.size / PAGE
+		this.mostBytes = mostBytes
 	}
 
 	async start(
@@ -172,15 +175,19 @@ export class Slot {
 		return Number(await this.step_())
 	}
 
-	/* Back to the snapshot, wherever the guest was when it was ended. False:
-	 * throw it away, memory cannot shrink. */
+	/* MiB of its memory, which cannot shrink. */
+	get mb(): number {
+		return this.quickjs.memory.buffer.byteLength / MIB
+	}
+
+	/* Back to the snapshot, wherever the guest was when it was ended: what it
+	 * had grown by is zero, and not had by the next until that grows too. */
 	reset(): boolean {
 		const { memory } = this.quickjs
 		this.host = undefined
 		this.parts = []
 		this.partBytes = 0
-		if (image === undefined || memory.buffer.byteLength !== image.size)
-			return false
+		if (image === undefined) return false
 		image.restore(memory)
 		const [engine, realm] = this.stackPointers
 		this.quickjs.__stack_pointer.value = engine
@@ -203,9 +210,8 @@ export class Slot {
 
 	private part(at: number, len: number): void {
 		this.partBytes += len >>> 0
-		if (this.partBytes > (this.heapMb + MESSAGE_ROOM_MB) * MIB)
-			throw new Death('the engine was ended: a message is too long')
-		this.parts.push(this.bytes(at, len).slice())
+		if (this.partBytes <= this.mostBytes) this.parts.push(this.bytes(at, len).slice())
+		else this.parts = []
 	}
 
 	private drop(): void {
@@ -215,11 +221,11 @@ export class Slot {
 
 	private send(type: number, id: number, at: number, len: number): void {
 		this.part(at, len)
-		const data =
-			this.parts.length === 1
-				? this.parts[0]!
-				: concatenate(this.parts, this.partBytes)
+		const { parts, partBytes } = this
 		this.drop()
+		let data: Uint8Array | undefined
+		if (parts.length === 1) data = parts[0]
+		else if (partBytes <= this.mostBytes) data = concatenate(parts, partBytes)
 		this.host?.message(type, id >>> 0, data)
 	}
 
@@ -232,14 +238,18 @@ export class Slot {
 	/* In the place of memory.grow: scripts/limit-memory.mjs. */
 	private grow(delta: number): number {
 		const { memory } = this.quickjs
-		const pages = memory.buffer.byteLength / PAGE
+		const before = this.pages
 		const most = (image!.size + this.heapMb * MIB) / PAGE
-		if (pages + (delta >>> 0) > most) throw new Death('', true)
+		const pages = before + (delta >>> 0)
+		if (pages > most) throw new Death('', true)
+		const lacking = pages - memory.buffer.byteLength / PAGE
 		try {
-			return memory.grow(delta >>> 0)
+			if (lacking > 0) memory.grow(lacking)
 		} catch {
 			throw new Death('', true)
 		}
+		this.pages = pages
+		return before
 	}
 
 	private clockTime(at: number): number {

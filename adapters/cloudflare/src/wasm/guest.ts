@@ -8,6 +8,7 @@
  * a guest, a slice at a time, so that timers, aborts and other runs have their
  * turn.
  */
+import { BYTES_MOST } from '../contract/account.ts'
 import { message } from '../contract/messages.ts'
 import type { Ending, Guest, GuestHost, Job } from '../contract/types.ts'
 import {
@@ -45,6 +46,16 @@ export const PACE: Pace = {
 	now: () => performance.now()
 }
 
+/* A message may be longer than what it says: JSON has escapes. */
+const MESSAGE_ROOM_MB = 16
+/* What a call says before its argument. */
+const CALL_HEAD = 8
+/* Calls that may be refused before the guest is told so. */
+const REFUSED_MOST = 1 << 20
+/* What its host checks and parses of a guest's text in a millisecond, which is
+ * the guest's time. */
+const BYTES_A_MS = 100_000
+
 interface Message {
 	type: number
 	id: number
@@ -72,6 +83,7 @@ export class WasmGuest implements Guest, SlotHost {
 	private readonly messages: Message[] = []
 	private readonly replies: Reply[] = []
 	private held = 0 // bytes of arguments that are not answered
+	private said = 0 // bytes of other messages that are not heard
 	private stopped = false
 	private wake: () => void = () => {}
 	/* Computing: before this slice, and in it. */
@@ -118,7 +130,7 @@ export class WasmGuest implements Guest, SlotHost {
 
 	private async run(slot: Slot): Promise<void> {
 		const { program, namespaces, limits } = this.job
-		slot.begin(this, this.heapMb)
+		slot.begin(this, this.heapMb, this.messageMost())
 		this.beginSlice()
 		await slot.start(bindingsBlock(namespaces), program, limits.maxOutputBytes)
 		for (;;) {
@@ -170,36 +182,72 @@ export class WasmGuest implements Guest, SlotHost {
 
 	/* --- what the guest says --- */
 
-	message(type: number, id: number, data: Uint8Array): void {
+	/* What is too much is not kept until the guest lets its host hear it. */
+	message(type: number, id: number, data: Uint8Array | undefined): void {
+		if (type === WIRE_CALL) {
+			const refused = this.refusal(data)
+			if (refused === undefined) this.held += data!.length
+			else if (this.replies.length < REFUSED_MOST)
+				this.replies.push({ id, text: `e${refused}` })
+			else throw new Death('the engine was ended: it made too many calls')
+			if (refused !== undefined) return
+		} else if (data !== undefined) this.said += data.length
+		const { maxOutputBytes } = this.job.limits
+		if (data === undefined || this.said > maxOutputBytes + this.roomBytes())
+			throw new Death('the engine was ended: a message is too long')
 		this.messages.push({ type, id, data })
+	}
+
+	/* Why a call is not kept: the run would refuse it as well. */
+	private refusal(data: Uint8Array | undefined): string | undefined {
+		const { maxArgumentBytes } = this.job.limits
+		const most = this.messageMost() - CALL_HEAD
+		if (data === undefined && most < maxArgumentBytes)
+			return message('BYTES_IN_FLIGHT', most)
+		if (data === undefined || data.length - CALL_HEAD > maxArgumentBytes)
+			return message('ARGUMENT_BYTES', maxArgumentBytes)
+		return this.held + data.length > BYTES_MOST
+			? message('BYTES_IN_FLIGHT', BYTES_MOST)
+			: undefined
+	}
+
+	private roomBytes(): number {
+		return (this.heapMb + MESSAGE_ROOM_MB) * 1048576
+	}
+
+	private messageMost(): number {
+		const { maxArgumentBytes, maxOutputBytes } = this.job.limits
+		return Math.min(this.roomBytes(), Math.max(maxArgumentBytes + CALL_HEAD, maxOutputBytes))
 	}
 
 	/* Never under a frame of the guest's that it could go on with wrongly: a
 	 * host function may do what it likes. */
 	private hear(): void {
-		for (const { type, id, data } of this.messages.splice(0)) {
+		const messages = this.messages.splice(0)
+		this.said = 0
+		for (const { type, id, data } of messages) {
 			if (this.stopped) return
+			this.busy += data.length / BYTES_A_MS
 			if (type === WIRE_CALL) this.onCall(id, data)
 			else this.onWord(type, id, data)
 		}
 	}
 
 	private onCall(id: number, data: Uint8Array): void {
-		if (data.length < 8) return
-		const head = new DataView(data.buffer, data.byteOffset, 8)
-		this.held += data.length
-		if (this.held > (this.heapMb + 16) * 1048576) {
-			this.host.end({ kind: 'died', message: 'the arguments of its calls in flight are too large' })
+		const { length } = data
+		if (length < CALL_HEAD) {
+			this.held -= length
 			return
 		}
+		const head = new DataView(data.buffer, data.byteOffset, CALL_HEAD)
 		void this.host
 			.call(
 				head.getUint32(0, true),
 				head.getUint32(4, true),
-				decoder.decode(data.subarray(8))
+				decoder.decode(data.subarray(CALL_HEAD))
 			)
 			.then((text) => {
-				this.held -= data.length
+				this.held -= length
 				if (this.stopped) return
 				this.replies.push({ id, text })
 				this.wake()

@@ -12,6 +12,10 @@ export const SHARED_MB = 96
 export const SLOT_MB = 14
 
 const IDLE_MOST = 2
+/* MiB of memory that idle slots may have between them. One that is thrown away
+ * is there until V8 collects it, which it is in no hurry to: so large ones are
+ * kept as well. */
+const IDLE_MB = SHARED_MB + 2 * SLOT_MB
 
 let freeMb = SHARED_MB
 const idle: Slot[] = []
@@ -25,6 +29,11 @@ function serve(): void {
 		waiting.shift()
 		next.come()
 	}
+}
+
+function mayRest(slot: Slot): boolean {
+	const held = idle.reduce((sum, { mb }) => sum + mb, slot.mb)
+	return idle.length < IDLE_MOST && held <= IDLE_MB
 }
 
 export class Turn {
@@ -62,8 +71,7 @@ export class Turn {
 
 	/* Ends the turn; a slot that cannot be put back is thrown away. */
 	done(slot: Slot | undefined): void {
-		if (slot !== undefined && idle.length < IDLE_MOST && slot.reset())
-			idle.push(slot)
+		if (slot !== undefined && mayRest(slot) && slot.reset()) idle.push(slot)
 		freeMb += this.mb
 		serve()
 	}

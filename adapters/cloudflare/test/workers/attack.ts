@@ -59,7 +59,7 @@ interface Env {
 export default {
 	async fetch(request: Request, env: Env): Promise<Response> {
 		const { open, node, port } = (await request.json()) as Record<string, unknown>
-		const limits = { computeMs: 1000, maxWallMs: 1000, maxOutputBytes: 1000, subRequests: 0 }
+		const limits = { computeMs: 1000, maxWallMs: 1000, maxOutputBytes: 1000, maxArgumentBytes: 1024, maxValues: 1000, subRequests: 0 }
 		const { globalOutbound, ...code } = workerCode({ program: '', namespaces: [], limits })
 		const worker = env.LOADER.load({
 			...code,

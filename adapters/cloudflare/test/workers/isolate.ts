@@ -1,9 +1,11 @@
 /*
  * The tests' caller with a Worker Loader: POST /case performs a conformance
- * case on IsolateRuntime, one request a run.
+ * case on IsolateRuntime, one request a run; /unlocked the same where a program
+ * can take the stub of its host's target; /guest where `main` is the guest.
  */
 import { IsolateRuntime } from '../../src/index.ts'
 import { perform, type Case } from './case.ts'
+import { unlocked } from './unlocked.ts'
 
 interface Env {
 	LOADER: WorkerLoader
@@ -11,12 +13,11 @@ interface Env {
 
 export default {
 	async fetch(request: Request, env: Env): Promise<Response> {
-		const one = (await request.json()) as Case
+		const { pathname } = new URL(request.url)
+		const { main, ...one } = (await request.json()) as Case & { main?: string }
+		const loader = pathname === '/case' ? env.LOADER : unlocked(env.LOADER, main)
 		return Response.json(
-			await perform(
-				(config) => new IsolateRuntime({ loader: env.LOADER, ...config }),
-				one
-			)
+			await perform((config) => new IsolateRuntime({ loader, ...config }), one)
 		)
 	}
 }

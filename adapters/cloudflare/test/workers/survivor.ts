@@ -1,11 +1,13 @@
 /*
  * Whether a program goes on when its run is over: POST { program, stopAt }
- * runs it below every gate of ours, stops it at its call of that number, and
+ * runs it below every gate of ours, in an isolate that is not closed, stops it at its call of that number, and
  * tells how often it called, and how often after the end. `tools.tick` is its one function.
  */
+import { checkConfig } from '../../src/contract/request.ts'
 import type { Ending, Job } from '../../src/contract/types.ts'
 import { supervise } from '../../src/loader.ts'
 import { Channel } from '../../src/target.ts'
+import { unlocked } from './unlocked.ts'
 
 interface Env {
 	LOADER: WorkerLoader
@@ -14,29 +16,8 @@ interface Env {
 const WATCH_MS = 300
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function flood(): Promise<string[]> {
-	const answers: ((reply: string) => void)[] = []
-	const { target } = new Channel({
-		log: () => {},
-		call: () => new Promise((resolve) => answers.push(resolve)),
-		end: () => {}
-	})
-	const [first] = Array.from({ length: 65_536 }, () => target.call(0, 0, '1', false))
-	const many = await target.call(0, 0, '1', false)
-	answers.splice(0).forEach((answer) => answer('vnull'))
-	await first
-	void target.call(0, 0, 'x'.repeat(60 << 20), false)
-	const much = await target.call(0, 0, 'x'.repeat(10 << 20), false)
-	answers.splice(0).forEach((answer) => answer('vnull'))
-	await sleep(0)
-	const again = target.call(0, 0, 'x'.repeat(10 << 20), false)
-	answers.splice(0).forEach((answer) => answer('vnull'))
-	return [many, much, await again]
-}
-
 export default {
 	async fetch(request: Request, env: Env): Promise<Response> {
-		if (request.method === 'GET') return Response.json(await flood())
 		const { program, stopAt = 0 } = await request.json<{ program: string; stopAt?: number }>()
 		let calls = 0
 		let ended: Ending | undefined
@@ -48,9 +29,9 @@ export default {
 		const job: Job = {
 			program,
 			namespaces: [{ global: 'tools', functions: ['tick'] }],
-			limits: { computeMs: 1000, maxWallMs: 20_000, maxOutputBytes: 10_000, subRequests: Infinity }
+			limits: checkConfig({ computeMs: 1000, maxWallMs: 20_000, maxOutputBytes: 10_000 })
 		}
-		const guest = channel.guest(supervise(env.LOADER, job, channel.target))
+		const guest = channel.guest(supervise(unlocked(env.LOADER), job, channel.target))
 		while (calls < stopAt && ended === undefined) await sleep(5)
 		if (stopAt > 0) guest.stop()
 		await guest.gone

@@ -74,7 +74,7 @@ async function left({ program }: Many) {
 		clock: () => 0,
 		epoch: () => 0,
 		poll: () => 0
-	}, 24)
+	}, 24, 1 << 20)
 	const before = memory().includes(program)
 	await slot.start(bindingsBlock([]), `return ${JSON.stringify(program)}`, 1000)
 	await slot.step()
