@@ -58,9 +58,8 @@ void *sbrk(intptr_t increment)
 		__builtin_add_overflow(old, (uintptr_t)increment, &end) ||
 		(heap_most && end > heap_most))
 		goto no_memory;
-	if (end > size &&
-		__builtin_wasm_memory_grow(
-			0, (end - size + PAGE - 1) / PAGE) == SIZE_MAX)
+	if (end > size && __builtin_wasm_memory_grow(0,
+				  (end - size + PAGE - 1) / PAGE) == SIZE_MAX)
 		goto no_memory;
 	heap_end = end;
 	return (void *)old;
