@@ -118,6 +118,50 @@ test('a line without an end, and calls without an end, end the run', async () =>
 	assert.equal(said, 65_537)
 })
 
+test('what a Worker says is made into objects only after a count', async (t) => {
+	const tree = `[${Array(300_000).fill('{}').join()}]`
+	const parse = t.mock.method(JSON, 'parse')
+	const made = () => Math.max(0, ...parse.mock.calls.map(({ arguments: [text] }) => String(text).length))
+	const many = 'binding argument holds more than 100000 values (maxValues)'
+	const { value, heard, socket } = await run((socket) => {
+		for (const one of [
+			...OPENING, call(1, `"argument":${tree}`), `{"type":"log","text":${tree}}`, `{"type":"junk","x":${tree}}`,
+			`{"type":"call","id":${tree},"namespace":"tools","name":"hear","argument":1}`,
+			call(2).replace('"tools"', `"${'n'.repeat(1025)}"`)
+		])
+			socket.hear(line(one))
+		/* the answer first */
+		setTimeout(() => socket.hear(line(DONE)), 20)
+	})
+	assert.deepEqual({ value, heard }, { value: 1, heard: [] })
+	const replies = socket.sent.filter((sent) => sent.startsWith('{"type":"reply"'))
+	assert.deepEqual(replies, [`${JSON.stringify({ type: 'reply', id: 1, error: many })}\n`])
+	const { error } = await says(...OPENING, `{"type":"done","value":${tree}}`)
+	assert.deepEqual(error, { kind: 'output-limit', message: 'outer output exceeded 100000 values' })
+	assert.ok(made() < 100_000, `a text of ${made()} characters was parsed`)
+})
+
+test('a line that is too long is not kept: a call is rejected, and the run goes on', async () => {
+	const piece = 'x'.repeat(1 << 20)
+	const { value, socket } = await run((socket) => {
+		OPENING.forEach((one) => socket.hear(line(one)))
+		socket.hear(call(7, '"argument":"').slice(0, -1))
+		for (let i = 0; i < 80; i++) socket.hear(piece)
+		socket.hear('"}\n')
+		socket.hear(line(DONE))
+	})
+	assert.equal(value, 1)
+	assert.deepEqual(JSON.parse(socket.sent.at(-1)), {
+		type: 'reply', id: 7, error: 'binding argument is longer than 16777216 bytes (maxArgumentBytes)'
+	})
+	const { error } = await run((socket) => {
+		OPENING.forEach((one) => socket.hear(line(one)))
+		socket.hear('{"type":"log","text":"')
+		for (let i = 0; i < 80; i++) socket.hear(piece)
+	})
+	assert.equal(error.kind, 'output-limit')
+})
+
 test('a message is one line: what stands behind it holds nobody up', async () => {
 	const feeds = '\n'.repeat(8 << 20)
 	const { value, logs } = await run((socket) => {

@@ -152,6 +152,25 @@ for (const value of ['12345678901234567890', '-0', '1e999'])
 		assert.equal(talk.heard.some(({ type }) => type === 'done'), false)
 	})
 
+test('a line of more values than there may be is not understood', async () => {
+	const talk = await converse()
+	const functions = Array(100_001).fill('f')
+	talk.say(boot, run('return 1', { namespaces: [{ global: 'tools', functions }] }))
+	assert.equal(await talk.end, 1002)
+})
+
+test('a reply can not be guessed: who replies has read the call', async () => {
+	const ids = new Set()
+	for (let i = 0; i < 4; i++) {
+		const talk = await converse()
+		talk.say(boot, run('await tools.add(1)'))
+		ids.add((await talk.until('call')).id)
+		talk.socket.close(1000)
+	}
+	assert.equal(ids.size, 4)
+	assert.ok([...ids].some((id) => id > 65_536), [...ids].join())
+})
+
 test('the ceilings are the lower of both', async () => {
 	const talk = await converse()
 	talk.say({ ...boot, maxWallMs: 200 }, run('await new Promise(() => {})'))
