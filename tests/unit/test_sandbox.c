@@ -442,8 +442,19 @@ static void take_away(char *path)
 	assert_int_equal(rmdir(path), 0);
 }
 
+/* Whether a file can be written to; else errno says why not. */
+static bool can_write(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* Behind Landlock and nothing else, where it is wanted: the exit status of the
- * program, or the errno of its execution with 100 added. */
+ * program, or the errno of its execution with 100 added. Modules lie in
+ * /var/tmp and cannot be written to. */
 static int execute(const char *path, const struct capsid__sandbox_plan *plan)
 {
 	int abi = capsid__landlock_abi(), status = 0;
@@ -461,6 +472,9 @@ static int execute(const char *path, const struct capsid__sandbox_plan *plan)
 			(mkdir("/tmp/capsid-test-made", 0700) != 0 ||
 				rmdir("/tmp/capsid-test-made") != 0))
 			_exit(98);
+		if (can_write(path) !=
+			(plan == NULL || strncmp(path, "/var/", 5) != 0))
+			_exit(97);
 		execv(path, argv);
 		_exit(100 + errno);
 	}
@@ -487,6 +501,7 @@ static void landlock_alone_executes_nothing_of_tmp(void **state)
 	options.paths = paths;
 	assert_int_equal(capsid__sandbox_plan(&plan, &options, NULL), 0);
 	assert_int_equal(execute(own, NULL), 0);
+	assert_int_equal(execute(module, NULL), 0);
 	/* the same program, in a folder of modules */
 	assert_int_equal(execute(module, &plan), 0);
 	assert_int_equal(execute(own, &plan), 100 + EACCES);
