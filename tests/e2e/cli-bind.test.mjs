@@ -83,7 +83,7 @@ test('calls run at the same time, answers find their callers', () => {
 
 test('64 MiB cross both ways', () => {
 	const text = 'const s = "x".repeat(67108864); const r = await t.f(s); return r === s'
-	assert.equal(value(text, bind('t.f=cat')), true)
+	assert.equal(value(text, ['--argument-bytes', '67108866', ...bind('t.f=cat')]), true)
 	/* Neither a reader that stays away nor one that stops early blocks. */
 	assert.equal(value('return await t.f("x".repeat(10000000))', bind('t.f=echo 1')), 1)
 	assert.equal(value('return await t.f("x".repeat(10000000))', bind('t.f=head -c 100 >/dev/null; exec <&-; echo 2')), 2)

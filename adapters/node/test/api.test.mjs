@@ -88,7 +88,7 @@ for (const [options, message] of [
 	[{ isolation: 'process', image: '/x' }, /^image is of the isolation container, and would do nothing on process$/],
 	[{ isolation: 'container', image: '/nowhere' }, /^image "\/nowhere": No such file/],
 	[{ isolation: 'container', ociRuntime: '/nowhere' }, /runtime "\/nowhere": No such file/],
-	[{ isolation: 'worker', workerUrl: 'x' }, /^workerUrl must be wss:.*, got "x"$/],
+	[{ isolation: 'worker', workerUrl: 'x' }, /^workerUrl must be wss:\/\/… or ws:\/\/…$/],
 	[{ isolation: 'worker', workerUrl: 'ws://x' }, /^workerToken must be/],
 	[{ modulePaths: '/x' }, /^modulePaths must be an array of strings, not '\/x'$/],
 	[{ language: 'python', modulePaths: ['relative'] }, /relative/],
