@@ -68,6 +68,7 @@ struct capsid__isolate {
 	uint32_t armed;     /* … and was asked to, for these events */
 	bool closed;        /* the child's end of the port is */
 	bool hung_up;       /* … and that is why we killed it */
+	bool call_waits;    /* the next line is a call for which no room was */
 	int64_t due;        /* when it is killed for that */
 	int64_t turn_until; /* when another run has its turn; 0: it has begun */
 

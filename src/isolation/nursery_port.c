@@ -89,10 +89,23 @@ static void flush(struct capsid__isolate *isolate)
 		capsid__buf_done(out);
 }
 
+/* What waits for a guest will be in its heap, so that there is no room for more
+ * than that; the replies that it comes from are held as well. */
+static void limit_out(struct capsid__isolate *isolate)
+{
+	size_t most = ((size_t)isolate->state->limits.heap_mb << 20) +
+		      CAPSID__HELD_MAX;
+	size_t held = atomic_load(isolate->sink.held);
+
+	/* 0 would be no limit */
+	isolate->out.max = held < most ? most - held : 1;
+}
+
 static bool put(struct capsid__isolate *isolate, const void *data, size_t len)
 {
 	struct capsid__buf *out = &isolate->out;
 
+	limit_out(isolate);
 	if (isolate->out_begin > out->len / 2) {
 		memmove(out->data, out->data + isolate->out_begin,
 			backlog(isolate));
@@ -132,16 +145,14 @@ static bool send_value(struct capsid__isolate *isolate,
 	struct capsid__span value = capsid__json_trim(
 		(struct capsid__span){ reply->text, reply->len });
 
-	/* the host's own text may be laid out in lines: the port's is not */
-	if (memchr(value.text, '\n', value.len) != NULL) {
-		if (!capsid__json_compact(head, value))
-			return false;
-		value.len = 0;
-	}
-	if (value.len > COPIED)
+	bool lines = memchr(value.text, '\n', value.len) != NULL;
+
+	if (!lines && value.len > COPIED)
 		return send_large(isolate, head, value);
+	/* the host's own text may be laid out in lines: the port's is not */
 	return put(isolate, head->data, head->len) &&
-	       put(isolate, value.text, value.len) &&
+	       (lines ? capsid__json_compact(&isolate->out, value)
+		      : put(isolate, value.text, value.len)) &&
 	       put(isolate, CAPSID__PORT_REPLY_TAIL,
 		       strlen(CAPSID__PORT_REPLY_TAIL));
 }
@@ -188,7 +199,8 @@ enum heard {
 	HEARD_NOMEM,
 };
 
-static bool paused(const struct capsid__isolate *isolate)
+/* No call is taken now. */
+static bool is_full(const struct capsid__isolate *isolate)
 {
 	const struct capsid__port_ids *calls = &isolate->session.calls;
 	uint64_t argument = isolate->state->limits.argument_bytes;
@@ -197,7 +209,14 @@ static bool paused(const struct capsid__isolate *isolate)
 	if (held < calls->bytes)
 		held = calls->bytes;
 	return calls->count >= CAPSID__CALLS_MAX ||
-	       held + 2 * argument > capsid__in_flight_max(argument) ||
+	       held + 2 * argument > capsid__in_flight_max(argument);
+}
+
+/* A guest that makes no call beyond the limit is read from whatever it has in
+ * flight: its logs and its end are no calls. */
+static bool paused(const struct capsid__isolate *isolate)
+{
+	return (isolate->call_waits && is_full(isolate)) ||
 	       backlog(isolate) >= OUT_MAX;
 }
 
@@ -273,7 +292,7 @@ static enum heard on_head(
 	struct capsid__port_frame frame;
 	enum capsid__port_verdict verdict;
 
-	if (!capsid__port_parse_head(&frame, head))
+	if (!capsid__port_parse_head(&frame, head, isolate->sink.over))
 		return HEARD_ALL;
 	verdict = capsid__port_take_head(&isolate->session, &frame);
 	if (verdict == CAPSID__PORT_FAILED)
@@ -307,10 +326,17 @@ static enum heard on_line(struct capsid__isolate *isolate,
 	struct capsid__message message = { 0 };
 	struct capsid__port_frame frame;
 
+	isolate->call_waits = false;
 	if (isolate->lines.cut)
 		return on_head(isolate, line);
 	if (!capsid__port_parse(&frame, line, isolate->sink.over))
 		return HEARD_ALL;
+	isolate->call_waits =
+		frame.type == CAPSID__PORT_CALL && is_full(isolate);
+	if (isolate->call_waits) {
+		capsid__port_lines_back(&isolate->lines, line);
+		return HEARD_PAUSED;
+	}
 	switch (capsid__port_take(
 		&message, &isolate->session, &isolate->names, &frame)) {
 	case CAPSID__PORT_JUNK:
@@ -553,8 +579,14 @@ static enum capsid__step step(struct capsid__isolate *isolate,
 	flush(isolate);
 	/* first: what it said before it died is there to be read */
 	dead = is_dead(isolate, death);
-	switch (ok ? hear(isolate, patience(isolate, count), dead, death)
-		   : HEARD_NOMEM) {
+	/* what it does not read any more is no reason not to read from it */
+	if (dead)
+		flush(isolate);
+	if (!ok) {
+		death->kind = CAPSID__DEATH_HEAP;
+		return CAPSID__STEP_DIED;
+	}
+	switch (hear(isolate, patience(isolate, count), dead, death)) {
 	case HEARD_NOTHING:
 	case HEARD_MORE:
 		capsid__nursery_watch(isolate);
@@ -571,6 +603,11 @@ static enum capsid__step step(struct capsid__isolate *isolate,
 	case HEARD_PAUSED:
 		if (dead)
 			return CAPSID__STEP_DIED;
+		/* these replies count until this step is over: look again */
+		if (count != 0) {
+			*next = 0;
+			return CAPSID__STEP_PARKED;
+		}
 		break;
 	case HEARD_ALL:
 		if (dead)

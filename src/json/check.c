@@ -180,10 +180,15 @@ static inline const capsid__byte *scan_string(
 	return NULL;
 }
 
+/* Behind the digits, or behind more of them than any number may have. */
 static inline const capsid__byte *skip_digits(
 	const struct scan *s, const capsid__byte *p)
 {
-	while (p != s->end && capsid__json_is_digit(*p))
+	const capsid__byte *end = s->end;
+
+	if ((size_t)(end - p) > CAPSID__JSON_NUMBER_BYTES)
+		end = p + CAPSID__JSON_NUMBER_BYTES + 1;
+	while (p != end && capsid__json_is_digit(*p))
 		p++;
 	return p;
 }

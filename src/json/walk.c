@@ -64,6 +64,21 @@ static bool ends_scalar(char c)
 	       capsid__json_is_space((capsid__byte)c);
 }
 
+static const char *skip_scalar(
+	const char *p, const char *end, const atomic_bool *cancel)
+{
+	while (p != end && !capsid__json_cancelled(cancel)) {
+		const char *look = (const char *)capsid__json_next_look(
+			(const capsid__byte *)p, (const capsid__byte *)end);
+
+		for (; p != look; p++) {
+			if (ends_scalar(*p))
+				return p;
+		}
+	}
+	return end;
+}
+
 static const char *skip_value(
 	const char *p, const char *end, const atomic_bool *cancel)
 {
@@ -73,9 +88,7 @@ static const char *skip_value(
 		return skip_string(p, end, cancel);
 	if (*p == '{' || *p == '[')
 		return skip_container(p, end, cancel);
-	while (p != end && !ends_scalar(*p))
-		p++;
-	return p;
+	return skip_scalar(p, end, cancel);
 }
 
 struct capsid__span capsid__json_trim(struct capsid__span text)

@@ -270,8 +270,8 @@ bool capsid__port_parse(struct capsid__port_frame *out,
 	return ok;
 }
 
-bool capsid__port_parse_head(
-	struct capsid__port_frame *out, struct capsid__span head)
+bool capsid__port_parse_head(struct capsid__port_frame *out,
+	struct capsid__span head, const atomic_bool *cancel)
 {
 	struct capsid__port_frame frame = { 0 };
 	struct capsid__port_members members;
@@ -280,9 +280,13 @@ bool capsid__port_parse_head(
 	uint64_t id = 0;
 
 	capsid__port_members_head(&members, head);
+	members.cancel = cancel;
 	while (capsid__port_member(&members, &key, &value)) {
 		if (members.at == members.end)
 			break;
+		if (cancel != NULL &&
+			atomic_load_explicit(cancel, memory_order_relaxed))
+			return false;
 		if (capsid__port_is(key, "\"type\"")) {
 			if (typed || value.text[0] != '"' ||
 				!find_type(&frame.type, value))

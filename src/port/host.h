@@ -53,9 +53,9 @@ bool capsid__port_parse(struct capsid__port_frame *out,
 
 /* The head of a line that is too long. True: out->type is CALL, LOG or DONE,
  * out->id is that of a call, and out->text begins a log entry's token, which
- * may end anywhere. Nothing else is filled. */
-bool capsid__port_parse_head(
-	struct capsid__port_frame *out, struct capsid__span head);
+ * may end anywhere. Nothing else is filled. `cancel` as above. */
+bool capsid__port_parse_head(struct capsid__port_frame *out,
+	struct capsid__span head, const atomic_bool *cancel);
 
 /*
  * The names of the bindings, from the block of run/bindings.h: as the JSON

@@ -106,3 +106,11 @@ bool capsid__port_lines_next(
 	lines->skipping = true;
 	return hand_out(line, lines, buf->len - lines->begin);
 }
+
+void capsid__port_lines_back(
+	struct capsid__port_lines *lines, struct capsid__span line)
+{
+	lines->begin = (size_t)(line.text - lines->buf.data);
+	/* its newline is found at once */
+	lines->scanned = lines->begin + line.len;
+}

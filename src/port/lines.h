@@ -36,4 +36,8 @@ void capsid__port_lines_got(struct capsid__port_lines *lines, size_t len);
 bool capsid__port_lines_next(
 	struct capsid__span *line, struct capsid__port_lines *lines);
 
+/* Puts the whole line that was handed out last back: it is the next one. */
+void capsid__port_lines_back(
+	struct capsid__port_lines *lines, struct capsid__span line);
+
 #endif

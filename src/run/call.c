@@ -96,10 +96,13 @@ static bool is_moot(capsid_call *call)
 static int answer(capsid_call *call, bool resolved, const char *text,
 	size_t len, capsid_error *err)
 {
-	char *copy = malloc(len + 1);
-	bool no_memory = copy == NULL;
+	struct capsid__run *run = capsid__run_ref(call->run);
+	bool expected = capsid__run_expects(run, len);
+	char *copy = expected ? malloc(len + 1) : NULL;
+	bool no_memory = expected && copy == NULL;
+	uint32_t id = call->id;
 
-	if (!no_memory) {
+	if (copy != NULL) {
 		capsid__pages_ahead(copy, len);
 		memcpy(copy, text, len);
 		copy[len] = '\0';
@@ -108,8 +111,12 @@ static int answer(capsid_call *call, bool resolved, const char *text,
 		resolved = false;
 		len = 0;
 	}
-	capsid__run_reply(call->run, call->id, resolved, copy, len);
+	/* first, so that the guest, once it has its reply, finds the room that
+	 * the call took */
 	capsid__call_free(call);
+	if (expected)
+		capsid__run_reply(run, id, resolved, copy, len);
+	capsid__run_unref(run);
 	return no_memory ? capsid__error_set(err, CAPSID_ENOMEM,
 				   "no memory for an answer")
 			 : 0;

@@ -69,26 +69,35 @@ static void hear_now(struct capsid__run *run)
 	capsid__run_aim(run, stop, what);
 }
 
+/* The token's text is decoded to where it stays, behind the event's head: of a
+ * large entry there is no further copy. */
+static struct capsid__event *log_event(struct capsid__span token)
+{
+	struct capsid__buf buf = { 0 };
+	struct capsid__event head = { 0 };
+	struct capsid__event *event = NULL;
+	size_t len;
+
+	if (capsid__buf_append(&buf, &head, sizeof(head)) &&
+		capsid__json_unquote(&buf, token))
+		event = (void *)capsid__buf_take(&buf, &len);
+	if (event != NULL)
+		event->log_len = len - sizeof(head);
+	capsid__buf_done(&buf);
+	return event;
+}
+
 static void stream(struct capsid__run *run, struct capsid__span token)
 {
-	struct capsid__buf text = { 0 };
-	struct capsid__event *event = NULL;
+	struct capsid__event *event;
 
 	if (run->on_log == NULL)
 		return;
-	if (capsid__json_unquote(&text, token))
-		event = malloc(sizeof(*event) + text.len + 1);
+	event = log_event(token);
 	if (event == NULL) {
-		capsid__buf_done(&text);
 		host_failed(run);
 		return;
 	}
-	event->call = NULL;
-	event->log_len = text.len;
-	if (text.len != 0)
-		memcpy(event->log, text.data, text.len);
-	event->log[text.len] = '\0';
-	capsid__buf_done(&text);
 	add_event(run, event);
 	run->log_bytes += sizeof(*event) + event->log_len;
 	/* no pile of them between two looks at the guest */

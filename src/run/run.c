@@ -310,6 +310,19 @@ bool capsid__run_has_room(const struct capsid__run *run, size_t more)
 	return held + atomic_load(&run->held) + more <= most;
 }
 
+bool capsid__run_expects(struct capsid__run *run, size_t len)
+{
+	bool over, full;
+
+	pthread_mutex_lock(&run->lock);
+	over = run->decided;
+	full = !over && !capsid__run_has_room(run, reply_cost(len));
+	pthread_mutex_unlock(&run->lock);
+	if (full)
+		out_of_memory(run);
+	return !over && !full;
+}
+
 void capsid__run_reply(struct capsid__run *run, uint32_t id, bool resolved,
 	char *text, size_t len)
 {

@@ -119,6 +119,10 @@ __attribute__((format(printf, 3, 4))) void capsid__run_decide_text(
 	struct capsid__run *run, enum capsid__kind kind, const char *format,
 	...);
 
+/* Whether the run still wants a reply of so many bytes, before they are copied;
+ * one for which there is no room ends it. Any thread. */
+bool capsid__run_expects(struct capsid__run *run, size_t len);
+
 /* Hands a reply to the guest, or drops it when the run is over. Takes `text`
  * over. Any thread. */
 void capsid__run_reply(struct capsid__run *run, uint32_t id, bool resolved,

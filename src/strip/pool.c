@@ -282,9 +282,13 @@ enum capsid__strip_end capsid__strip(struct capsid__buf *out,
 		.flags = flags };
 	struct copy copy = { .job = &job };
 	enum capsid__trap trap;
+	size_t pages;
 
-	if (len > (size_t)box->pool->max_pages * CAPSID__PAGE)
+	/* the host holds the program, and what becomes of it, as well */
+	pages = len / CAPSID__PAGE * 2;
+	if (pages >= box->pool->max_pages)
 		return no_heap(out, box);
+	box->box.max_pages = box->pool->max_pages - (uint32_t)pages;
 	trap = capsid__box_enter(&box->box, run_job, &job);
 	if (trap != CAPSID__TRAP_NONE)
 		return trapped(out, box, trap);

@@ -4,6 +4,8 @@
  */
 #include "contract.h"
 
+#include <malloc.h>
+
 static capsid_error err;
 
 static int forget(void **state)
@@ -356,6 +358,35 @@ static void bindings_that_break_a_rule(void **state)
 	capsid_bindings_unref(NULL);
 }
 
+static void names_have_a_most_length(void **state)
+{
+	capsid_bindings *b = new_bindings();
+	char name[1026];
+
+	(void)state;
+	memset(name, 'f', sizeof(name));
+	name[1025] = '\0';
+	refused(capsid_bindings_add_namespace(b, name, NULL, NULL, &err),
+		CAPSID_EINVAL,
+		"a namespace's global has 1025 bytes; at most 1024 are "
+		"possible");
+	name[1024] = '\0';
+	assert_int_equal(
+		capsid_bindings_add_namespace(b, name, NULL, NULL, &err), 0);
+	assert_int_equal(
+		capsid_bindings_add_namespace(b, "a", NULL, NULL, &err), 0);
+	name[1024] = 'f';
+	refused(capsid_bindings_add_function(
+			b, "a", name, 1025, nothing, NULL, &err),
+		CAPSID_EINVAL,
+		"a function name in \"a\" has 1025 bytes; at most 1024 are "
+		"possible");
+	assert_int_equal(capsid_bindings_add_function(
+				 b, "a", name, 1024, nothing, NULL, &err),
+		0);
+	capsid_bindings_unref(b);
+}
+
 static void functions_that_break_a_rule(void **state)
 {
 	capsid_bindings *b = new_bindings();
@@ -506,6 +537,13 @@ static void stripping_what_cannot_be(void **state)
 
 /* --- results --- */
 
+static size_t in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
 static void results_are_exact(void **state)
 {
 	capsid_runtime *runtime = new_runtime(NULL);
@@ -544,6 +582,44 @@ static void results_are_exact(void **state)
 	capsid_runtime_free(runtime);
 }
 
+/* A million empty entries are 3 MiB of tokens: no more than that comes on top
+ * when they are read one by one, in whatever order. */
+static void many_logs_are_read_for_the_price_of_their_tokens(void **state)
+{
+	static const size_t some[] = { 999999, 0, 31, 32, 33, 500001, 63, 1 };
+	capsid_config config = small_config();
+	capsid_runtime *runtime;
+	capsid_result *result;
+	size_t before, len;
+
+	(void)state;
+	config.max_heap_mb = 64;
+	config.compute_ms = 20000;
+	runtime = new_runtime(&config);
+	result = run(runtime, NULL, NULL,
+		"for (let i = 0; i < 1e6; i++)"
+		"  console.log(i === 33 ? 'x' : i === 500001 ? 'é' : '')");
+	assert_int_equal(capsid_result_log_count(result), 1000000);
+	before = in_use();
+	for (size_t i = 0; i < COUNT(some); i++) {
+		const char *text = capsid_result_log(result, some[i], &len);
+
+		assert_string_equal(text, some[i] == 33       ? "x"
+					  : some[i] == 500001 ? "é"
+							      : "");
+		assert_int_equal(len, strlen(text));
+	}
+	for (size_t i = 0; i < 1000000; i++) {
+		assert_non_null(capsid_result_log(result, i, &len));
+		assert_int_equal(len, i == 33 ? 1 : i == 500001 ? 2 : 0);
+	}
+	assert_null(capsid_result_log(result, 1000000, NULL));
+	if (!SANITIZED)
+		assert_in_range(in_use() - before, 1, 3500000);
+	capsid_result_free(result);
+	capsid_runtime_free(runtime);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, forget)
 
 int main(void)
@@ -558,12 +634,14 @@ int main(void)
 		TEST(empty_programs_are_programs),
 		TEST(runs_after_disposal),
 		TEST(bindings_that_break_a_rule),
+		TEST(names_have_a_most_length),
 		TEST(functions_that_break_a_rule),
 		TEST(bindings_in_use_cannot_be_changed),
 		TEST(bindings_outlive_their_creator),
 		TEST(signals_with_odd_reasons),
 		TEST(stripping_what_cannot_be),
 		TEST(results_are_exact),
+		TEST(many_logs_are_read_for_the_price_of_their_tokens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,15 @@ static void flood_calls(void)
 	}
 }
 
+/* One call, and never reads its answer. */
+static void call_huge(void)
+{
+	say("{\"type\":\"call\",\"id\":1,\"namespace\":\"tools\","
+	    "\"name\":\"huge\",\"argument\":1}\n");
+	for (;;)
+		pause();
+}
+
 /* One line that never ends. */
 static void flood_line(void)
 {
@@ -213,6 +222,7 @@ static const struct {
 	{ "spin", spin },
 	{ "flood-junk", flood_junk },
 	{ "flood-logs", flood_logs },
+	{ "call-huge", call_huge },
 	{ "flood-calls", flood_calls },
 	{ "flood-line", flood_line },
 	{ "close-port", close_port },

@@ -7,8 +7,11 @@
 #include <capsid/error.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "torture.h"
@@ -404,6 +407,188 @@ static void no_memory_for_deep_levels_is_its_own_fault(void **state)
 	capsid__buf_done(&b);
 }
 
+/* --- bounds --- */
+
+static int check_within(struct capsid__span text,
+	struct capsid__json_bounds *bounds, struct capsid__json_fault *fault)
+{
+	*fault = (struct capsid__json_fault){ 0 };
+	return capsid__json_check_within(text, 0, bounds, fault);
+}
+
+static void values_are_counted(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t values;
+	} cases[] = {
+		{ "1", 1 },
+		{ "\"[1,2]\"", 1 },
+		{ "[]", 1 },
+		{ "{}", 1 },
+		{ "[1,\"a\",null]", 4 },
+		/* keys are no values */
+		{ "{\"a\":1,\"b\":[{}]}", 4 },
+		{ "[[],[[]],{}]", 5 },
+	};
+	struct capsid__json_bounds bounds = { 0 };
+	struct capsid__json_fault fault;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct capsid__span text = capsid__span_of(cases[i].text);
+
+		bounds.max_values = 0;
+		assert_int_equal(check_within(text, &bounds, &fault), 0);
+		assert_int_equal(bounds.values, cases[i].values);
+		bounds.max_values = cases[i].values;
+		assert_int_equal(check_within(text, &bounds, &fault), 0);
+		bounds.max_values = cases[i].values - 1;
+		if (bounds.max_values == 0)
+			continue; /* that is no limit */
+		assert_int_equal(
+			check_within(text, &bounds, &fault), CAPSID_ELOSSY);
+		assert_int_equal(fault.kind, CAPSID__JSON_VALUES);
+		assert_int_equal(bounds.values, cases[i].values);
+		assert_true(fault.offset < text.len);
+	}
+	assert_int_equal(check_within(capsid__span_of("[1]"), NULL, &fault), 0);
+}
+
+static void what_was_cancelled_is_not_checked(void **state)
+{
+	static const char *const texts[] = { "1", "\"\"", "[1,2]", "{}", "x" };
+	atomic_bool cancel = true;
+	struct capsid__json_bounds bounds = { .cancel = &cancel };
+	struct capsid__json_fault fault;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		assert_int_equal(check_within(capsid__span_of(texts[i]),
+					 &bounds, &fault),
+			CAPSID_ELOSSY);
+		assert_int_equal(fault.kind, CAPSID__JSON_STOPPED);
+		assert_int_equal(capsid__json_skip_within(
+					 capsid__span_of(texts[i]), &cancel),
+			strlen(texts[i]));
+	}
+}
+
+#define LONG_TEXT ((size_t)64 << 20)
+
+/* One text of LONG_TEXT bytes: an opening, what repeats, an end. */
+static struct capsid__span long_text(
+	struct capsid__buf *buf, const char *begin, const char *again)
+{
+	size_t len = strlen(again);
+
+	assert_true(capsid__buf_reserve(buf, LONG_TEXT + len + 16));
+	capsid__buf_append_text(buf, begin);
+	while (buf->len < LONG_TEXT)
+		capsid__buf_append(buf, again, len);
+	return (struct capsid__span){ buf->data, buf->len };
+}
+
+struct canceller {
+	atomic_bool cancel, ready;
+	struct timespec at;
+};
+
+static double ms_since(const struct timespec *from)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - from->tv_sec) * 1e3 +
+	       (double)(now.tv_nsec - from->tv_nsec) / 1e6;
+}
+
+static void *cancel_soon(void *payload)
+{
+	struct canceller *canceller = payload;
+	struct timespec soon = { .tv_nsec = 2000000 };
+
+	while (!atomic_load(&canceller->ready))
+		;
+	nanosleep(&soon, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &canceller->at);
+	atomic_store(&canceller->cancel, true);
+	return NULL;
+}
+
+/* Cancels it on its way; how long it went on. Until it was cancelled in the
+ * middle: a fast machine may be through before. */
+static void ends_soon(struct capsid__span text, bool skip)
+{
+	struct canceller canceller = { 0 };
+	struct capsid__json_bounds bounds = { .cancel = &canceller.cancel };
+	struct capsid__json_fault fault = { 0 };
+	pthread_t thread;
+
+	atomic_init(&canceller.cancel, false);
+	atomic_init(&canceller.ready, false);
+	assert_int_equal(
+		pthread_create(&thread, NULL, cancel_soon, &canceller), 0);
+	atomic_store(&canceller.ready, true);
+	do {
+		if (skip)
+			capsid__json_skip_within(text, &canceller.cancel);
+		else
+			check_within(text, &bounds, &fault);
+	} while (!atomic_load(&canceller.cancel));
+	pthread_join(thread, NULL);
+	assert_true(ms_since(&canceller.at) < 50);
+}
+
+static void any_long_text_is_cancelled_in_time(void **state)
+{
+	static const char *const kinds[][2] = { { "\"", "xxxxxxxxxxxxxxxx" },
+		{ "\"", "\xC3\xA9" }, { "\"", "\\u0041" }, { "[", "[" },
+		{ "[1", ",1" }, { "[{}", ",{\"a\":\"b\"}" },
+		{ "", "1111111111111111" }, { "0.", "1111111111111111" },
+		{ "[\"\"", ",\"0123456789012345678901234567890123456789\"" } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		struct capsid__buf buf = { 0 };
+		struct capsid__span text =
+			long_text(&buf, kinds[i][0], kinds[i][1]);
+
+		ends_soon(text, false);
+		ends_soon(text, true);
+		capsid__buf_done(&buf);
+	}
+}
+
+static void a_number_too_long_is_refused_by_its_length(void **state)
+{
+	static const char *const begins[] = { "", "-", "0.", "1e", "1.5e+" };
+	struct capsid__json_fault fault;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(begins); i++) {
+		struct capsid__buf buf = { 0 };
+		struct capsid__span text = long_text(&buf, begins[i], "1");
+		struct timespec from;
+
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		assert_int_equal(
+			check_within(text, NULL, &fault), CAPSID_ELOSSY);
+		assert_int_equal(fault.kind, CAPSID__JSON_NUMBER);
+		assert_int_equal(fault.offset, 0);
+		/* all 64 MiB of it take longer */
+		assert_true(ms_since(&from) < 15);
+		/* as long as may be, and one byte more */
+		text.len = CAPSID__JSON_NUMBER_BYTES;
+		if (begins[i][0] == '0')
+			assert_int_equal(check_within(text, NULL, &fault), 0);
+		text.len++;
+		assert_int_equal(
+			check_within(text, NULL, &fault), CAPSID_ELOSSY);
+		capsid__buf_done(&buf);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -419,6 +604,10 @@ int main(void)
 		cmocka_unit_test(any_depth_is_checked_without_recursion),
 		cmocka_unit_test(alternating_levels_are_told_apart),
 		cmocka_unit_test(no_memory_for_deep_levels_is_its_own_fault),
+		cmocka_unit_test(values_are_counted),
+		cmocka_unit_test(what_was_cancelled_is_not_checked),
+		cmocka_unit_test(any_long_text_is_cancelled_in_time),
+		cmocka_unit_test(a_number_too_long_is_refused_by_its_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,96 +245,6 @@ static void a_deep_line_costs_no_stack(void **state)
 	capsid__buf_done(&text);
 }
 
-/* --- lines --- */
-
-static void feed(struct capsid__port_lines *lines, const char *text, size_t len)
-{
-	while (len > 0) {
-		size_t room, n;
-		char *into = capsid__port_lines_room(lines, &room);
-
-		assert_non_null(into);
-		n = len < room ? len : room;
-		memcpy(into, text, n);
-		capsid__port_lines_got(lines, n);
-		text += n;
-		len -= n;
-	}
-}
-
-static void lines_come_whole_from_any_pieces(void **state)
-{
-	static const char text[] = "one\n\nthree 3\r\n\0four\nhalf";
-	static const char *const want[] = { "one", "", "three 3\r" };
-	size_t len = sizeof(text) - 1;
-
-	(void)state;
-	for (size_t piece = 1; piece <= len; piece++) {
-		struct capsid__port_lines lines;
-		struct capsid__span line;
-		size_t count = 0;
-
-		capsid__port_lines_init(&lines, 100);
-		for (size_t at = 0; at < len; at += piece) {
-			feed(&lines, text + at,
-				at + piece < len ? piece : len - at);
-			while (capsid__port_lines_next(&line, &lines)) {
-				if (count < 3)
-					assert_true(same(line, want[count]));
-				else
-					assert_int_equal(line.len, 5);
-				count++;
-			}
-		}
-		assert_int_equal(count, 4); /* the half one is none */
-		capsid__port_lines_done(&lines);
-	}
-}
-
-static void of_a_line_too_long_the_head_is_handed_out_once(void **state)
-{
-	struct capsid__port_lines lines;
-	struct capsid__span line;
-	char chunk[5000];
-
-	(void)state;
-	memset(chunk, 'x', sizeof(chunk));
-	capsid__port_lines_init(&lines, 10000);
-	for (int i = 0; i < 4000; i++) {
-		feed(&lines, chunk, sizeof(chunk));
-		assert_true(lines.buf.cap <= 65536);
-		if (i != 2) {
-			assert_false(capsid__port_lines_next(&line, &lines));
-			continue;
-		}
-		assert_true(capsid__port_lines_next(&line, &lines));
-		assert_true(lines.cut);
-		assert_int_equal(line.len, 10000);
-		assert_false(capsid__port_lines_next(&line, &lines));
-	}
-	feed(&lines, "x\nnext\n", 7);
-	assert_true(capsid__port_lines_next(&line, &lines));
-	assert_true(same(line, "next"));
-	assert_false(lines.cut);
-	/* exactly as long as may be, and one more */
-	feed(&lines, chunk, 5000);
-	feed(&lines, chunk, 5000);
-	feed(&lines, "\n", 1);
-	assert_true(capsid__port_lines_next(&line, &lines));
-	assert_int_equal(line.len, 10000);
-	assert_false(lines.cut);
-	feed(&lines, chunk, 5000);
-	feed(&lines, chunk, 5000);
-	feed(&lines, "x\nok\n", 5);
-	assert_true(capsid__port_lines_next(&line, &lines));
-	assert_true(lines.cut);
-	assert_int_equal(line.len, 10000);
-	assert_true(capsid__port_lines_next(&line, &lines));
-	assert_false(lines.cut);
-	assert_true(same(line, "ok"));
-	capsid__port_lines_done(&lines);
-}
-
 /* --- ids --- */
 
 static void ids_are_a_set(void **state)
@@ -533,6 +443,46 @@ static void nothing_is_heard_before_its_time(void **state)
 	assert_int_equal(hear(&talk, LOG), CAPSID__PORT_TAKE);
 	assert_int_equal(hear(&talk, LOG), CAPSID__PORT_TAKE);
 	assert_int_equal(hear(&talk, DONE), CAPSID__PORT_TAKE);
+	talk_done(&talk);
+}
+
+static enum capsid__port_verdict hear_head(struct talk *talk, const char *head)
+{
+	struct capsid__port_frame frame;
+
+	assert_true(
+		capsid__port_parse_head(&frame, capsid__span_of(head), NULL));
+	return capsid__port_take_head(&talk->session, &frame);
+}
+
+#define CALL_HEAD "{\"type\":\"call\",\"id\":7,\"argument\":\"x"
+
+static void the_head_of_a_line_keeps_the_order(void **state)
+{
+	struct capsid__reply reply = { .id = 7, .text = "", .len = 0 };
+	struct talk talk;
+
+	(void)state;
+	talk_init(&talk);
+	boot(&talk);
+	assert_int_equal(hear_head(&talk, CALL_HEAD), CAPSID__PORT_JUNK);
+	assert_int_equal(hear(&talk, ACK), CAPSID__PORT_TAKE);
+	run(&talk);
+	assert_int_equal(hear_head(&talk, CALL_HEAD), CAPSID__PORT_TAKE);
+	/* it is in flight until it is rejected */
+	assert_int_equal(talk.session.calls.count, 1);
+	assert_int_equal(hear_head(&talk, CALL_HEAD), CAPSID__PORT_JUNK);
+	assert_int_equal(hear(&talk, CALL("7", "a", "1")), CAPSID__PORT_JUNK);
+	assert_true(capsid__port_write_reply(&talk.out, &talk.session, &reply));
+	assert_int_equal(talk.session.calls.count, 0);
+	assert_int_equal(talk.session.calls.bytes, 0);
+	assert_int_equal(hear(&talk, CALL("7", "a", "1")), CAPSID__PORT_TAKE);
+	assert_int_equal(hear_head(&talk, "{\"type\":\"log\",\"text\":\"x"),
+		CAPSID__PORT_TAKE);
+	assert_int_equal(hear_head(&talk, "{\"type\":\"done\",\"value\":[1"),
+		CAPSID__PORT_TAKE);
+	assert_int_equal(hear_head(&talk, "{\"type\":\"log\",\"text\":\"x"),
+		CAPSID__PORT_JUNK);
 	talk_done(&talk);
 }
 
@@ -901,9 +851,7 @@ int main(void)
 		cmocka_unit_test(a_line_cut_short_is_junk),
 		cmocka_unit_test(junk_is_junk),
 		cmocka_unit_test(a_deep_line_costs_no_stack),
-		cmocka_unit_test(lines_come_whole_from_any_pieces),
-		cmocka_unit_test(
-			of_a_line_too_long_the_head_is_handed_out_once),
+		cmocka_unit_test(the_head_of_a_line_keeps_the_order),
 		cmocka_unit_test(ids_are_a_set),
 		cmocka_unit_test(names_are_found_by_content),
 		cmocka_unit_test(nothing_is_heard_before_its_time),

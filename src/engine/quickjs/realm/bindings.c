@@ -160,6 +160,11 @@ bool bindings_waiting(void)
 	return under_way > 0;
 }
 
+bool bindings_unsent(void)
+{
+	return first_waiting != 0;
+}
+
 /* "binding argument is longer than N bytes (maxArgumentBytes)" */
 static JSValue too_long(JSContext *ctx)
 {

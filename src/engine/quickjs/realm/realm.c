@@ -477,19 +477,24 @@ void realm_reply(uint32_t id, int status, char *data, size_t len)
 	free(data - WIRE_ROOM);
 }
 
-static void look_at_promise(void)
+/* False: the program is over, but has made calls that are not sent yet. They
+ * count: it goes no further, and its end comes behind them. */
+static bool look_at_promise(void)
 {
 	int state = JS_PromiseState(realm_context, promise);
 	JSValue result;
 
 	if (state == 0)
-		return;
+		return true;
+	if (bindings_unsent())
+		return false;
 	result = JS_PromiseResult(realm_context, promise);
 	if (state == 1)
 		settle_completion(realm_context, result);
 	else
 		settle_exception(realm_context, result);
 	JS_FreeValue(realm_context, result);
+	return true;
 }
 
 /* Runs until nothing is left to do now. WIRE_SETTLED, WIRE_IDLE, or when the
@@ -500,8 +505,8 @@ EXPORT(realm_step) int64_t realm_step(void)
 	int ran;
 
 	for (;;) {
-		if (!settled())
-			look_at_promise();
+		if (!settled() && !look_at_promise())
+			return WIRE_IDLE;
 		if (settled())
 			return WIRE_SETTLED;
 		ran = JS_ExecutePendingJob(realm_runtime, &ctx);

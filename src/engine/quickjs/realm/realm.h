@@ -72,6 +72,8 @@ bool bindings_define(JSContext *ctx, const uint8_t *block);
 void bindings_limit(uint64_t argument_bytes);
 /* Whether a call is waiting for its answer. */
 bool bindings_waiting(void);
+/* Whether calls were made that wait to be sent. */
+bool bindings_unsent(void);
 void bindings_reply(
 	JSContext *ctx, uint32_t id, int status, const char *data, size_t len);
 
