@@ -276,6 +276,27 @@ static void what_a_c_library_wrote_comes_before_a_call(void **state)
 	ends(&child, EXITED(0));
 }
 
+/* A program of a million calls holds those that are under way. */
+static void an_answered_call_is_forgotten(void **state)
+{
+	struct child child = start("\"import asyncio, gc, weakref\n"
+				   "c = tools.echo(1)\n"
+				   "w = weakref.ref(c)\n"
+				   "held = w() is not None\n"
+				   "await c\n"
+				   "del c\n"
+				   "await asyncio.sleep(0)\n"
+				   "gc.collect()\n"
+				   "return [held, w() is None]\"",
+		PLENTY);
+
+	(void)state;
+	assert_true(getline(&child.line, &child.room, child.port) > 0);
+	tell(&child, "{\"type\":\"reply\",\"id\":1,\"value\":1}\n");
+	says(&child, "{\"type\":\"done\",\"value\":[true,true]}");
+	ends(&child, EXITED(0));
+}
+
 /* Nobody waits for it any more: it is dropped, and nobody hears of it. */
 static void a_late_answer_to_a_cancelled_call_is_dropped(void **state)
 {
@@ -396,6 +417,7 @@ int main(void)
 		cmocka_unit_test(the_meter_stops_the_guest_one_byte_over),
 		cmocka_unit_test(a_log_counts_its_quotes_and_its_comma),
 		cmocka_unit_test(what_a_c_library_wrote_comes_before_a_call),
+		cmocka_unit_test(an_answered_call_is_forgotten),
 		cmocka_unit_test(a_late_answer_to_a_cancelled_call_is_dropped),
 		cmocka_unit_test(a_late_answer_to_another_loop_is_dropped),
 		cmocka_unit_test(the_end_waits_for_no_task_and_no_thread),
