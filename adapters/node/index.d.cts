@@ -30,7 +30,7 @@ export interface RuntimeOptions {
 	maxArgumentBytes?: number
 	/**
 	 * JSON values (each scalar, array and object) in one call's argument, in the completion value, and in all arguments of
-	 * a run's unanswered calls together (100 000), at least 1 000; 0 for no limit. Objects take more memory than their text.
+	 * a run's unanswered calls together (250 000), at least 1 000; 0 for no limit. Objects take more memory than their text.
 	 */
 	maxValues?: number
 	/** Refuse `enum`, `namespace` and parameter properties (false). */

@@ -13,7 +13,7 @@ export const Config = z.object({
 	maxOutputBytes: z.number().default(67_108_864),
 	maxOldGenerationSizeMb: z.number().default(512),
 	maxArgumentBytes: z.number().default(16_777_216),
-	maxValues: z.number().default(100_000),
+	maxValues: z.number().default(250_000),
 	language: z.string().default('typescript'),
 	isolation: z.string(),
 	eraseOnly: z.boolean().default(true),

@@ -15,7 +15,7 @@ export interface Config {
 	maxOldGenerationSizeMb?: number
 	/** Bytes of one call's argument as JSON; an integer, at least 1 024. A longer one rejects that call. Default 16 MiB. */
 	maxArgumentBytes?: number
-	/** JSON values in one call's argument, in a run's unanswered arguments together, and in the completion value; 1 000 to 2^32-1. Default 100 000. */
+	/** JSON values in one call's argument, in a run's unanswered arguments together, and in the completion value; 1 000 to 2^32-1. Default 250 000. */
 	maxValues?: number
 	/** `typescript`, `javascript` or `python`. Default `typescript`. */
 	language?: string

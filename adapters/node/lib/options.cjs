@@ -84,7 +84,7 @@ function checkOptions(given = {}) {
 		options[name] = value === undefined ? undefined : check(name, value)
 	}
 	/* objects are larger than their text */
-	options.maxValues ??= 100_000
+	options.maxValues ??= 250_000
 	options.language ??= 'typescript'
 	options.isolation ??=
 		options.language === 'python' ? 'process' : 'worker-thread'
