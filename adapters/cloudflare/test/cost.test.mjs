@@ -14,7 +14,7 @@ import { binary, servers } from './server.mjs'
 
 const TOKEN = 'sesame'
 const echo = [{ global: 'h', functions: { f: { echo: true } } }]
-const MANY = 'binding argument holds more than 100000 values (maxValues)'
+const MANY = 'binding argument holds more than 250000 values (maxValues)'
 const LONG = 'binding argument is longer than 16777216 bytes (maxArgumentBytes)'
 /* one line, each of which ended a host */
 const build = 'const a={};const b=Array(1000).fill(a);const c=Array(100000).fill(b);'
@@ -22,15 +22,15 @@ const tell = '.then(() => "done", (e) => e.message)'
 
 const programs = {
 	'an argument of a hundred million values': [`${build} return await h.f(c)${tell}`, { value: `"${MANY}"` }],
-	'a completion of as many': [`${build} return c`, { kind: 'output-limit', message: 'outer output exceeded 100000 values' }],
-	'an argument of 100,001 values': [`return await h.f(Array(100000).fill(0))${tell}`, { value: `"${MANY}"` }],
+	'a completion of as many': [`${build} return c`, { kind: 'output-limit', message: 'outer output exceeded 250000 values' }],
+	'an argument of 250,001 values': [`return await h.f(Array(250000).fill(0))${tell}`, { value: `"${MANY}"` }],
 	'an argument that is too long': [`return await h.f("x".repeat(17 << 20))${tell}`, { value: `"${LONG}"` }],
 	'as many texts': [`return await h.f(Array(2000).fill("x".repeat(1 << 20)))${tell}`, { value: `"${LONG}"` }],
 	'more log entries than values may be': ['for (;;) console.log("")', { kind: 'output-limit', message: 'outer output exceeded 2000 values', logs: 2000 }, { maxValues: 2000 }]
 }
 /* the controls; the test itself keeps what is called, so not where memory is looked at */
 const fitting = {
-	'an argument of 100,000 values': ['return (await h.f(Array(99999).fill(0))).length', { value: '99999' }],
+	'an argument of 250,000 values': ['return (await h.f(Array(249999).fill(0))).length', { value: '249999' }],
 	'an argument just short enough': ['return (await h.f("x".repeat((16 << 20) - 2))).length', { value: '16777214' }]
 }
 
@@ -167,11 +167,11 @@ test('a guest that lies is taken by its word only after a count', async (t) => {
 			export default class extends WorkerEntrypoint { async run(host) { ${said} } }`
 	})
 	const value = await lie(`return ['value', tree, '']`)
-	assert.deepEqual(value.result.error, { kind: 'output-limit', message: 'outer output exceeded 100000 values' })
+	assert.deepEqual(value.result.error, { kind: 'output-limit', message: 'outer output exceeded 250000 values' })
 	const call = await lie(`return ['value', JSON.stringify(await host.call(0, 0, tree, false)), '']`)
 	assert.equal(call.value, JSON.stringify(`e${MANY}`))
 	const logs = await lie(`for (let i = 0; i < 30; i++) await host.logs(Array(10000).fill('ab')); return ['nothing', '', '']`)
-	assert.deepEqual(logs.result.error, { kind: 'output-limit', message: 'outer output exceeded 100000 values' })
+	assert.deepEqual(logs.result.error, { kind: 'output-limit', message: 'outer output exceeded 250000 values' })
 	const control = await lie(`return ['value', '[' + '{},'.repeat(1000) + '{}]', '']`)
 	assert.equal(JSON.parse(control.value).length, 1001)
 })

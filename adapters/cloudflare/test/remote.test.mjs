@@ -122,7 +122,7 @@ test('what a Worker says is made into objects only after a count', async (t) => 
 	const tree = `[${Array(300_000).fill('{}').join()}]`
 	const parse = t.mock.method(JSON, 'parse')
 	const made = () => Math.max(0, ...parse.mock.calls.map(({ arguments: [text] }) => String(text).length))
-	const many = 'binding argument holds more than 100000 values (maxValues)'
+	const many = 'binding argument holds more than 250000 values (maxValues)'
 	const { value, heard, socket } = await run((socket) => {
 		for (const one of [
 			...OPENING, call(1, `"argument":${tree}`), `{"type":"log","text":${tree}}`, `{"type":"junk","x":${tree}}`,
@@ -137,7 +137,7 @@ test('what a Worker says is made into objects only after a count', async (t) => 
 	const replies = socket.sent.filter((sent) => sent.startsWith('{"type":"reply"'))
 	assert.deepEqual(replies, [`${JSON.stringify({ type: 'reply', id: 1, error: many })}\n`])
 	const { error } = await says(...OPENING, `{"type":"done","value":${tree}}`)
-	assert.deepEqual(error, { kind: 'output-limit', message: 'outer output exceeded 100000 values' })
+	assert.deepEqual(error, { kind: 'output-limit', message: 'outer output exceeded 250000 values' })
 	assert.ok(made() < 100_000, `a text of ${made()} characters was parsed`)
 })
 

@@ -154,7 +154,7 @@ for (const value of ['12345678901234567890', '-0', '1e999'])
 
 test('a line of more values than there may be is not understood', async () => {
 	const talk = await converse()
-	const functions = Array(100_001).fill('f')
+	const functions = Array(250_001).fill('f')
 	talk.say(boot, run('return 1', { namespaces: [{ global: 'tools', functions }] }))
 	assert.equal(await talk.end, 1002)
 })

@@ -20,7 +20,7 @@ const FIELDS = {
 	maxWallMs: [600_000, 1, 2_147_483_647],
 	maxOutputBytes: [67_108_864, 4, SAFE],
 	maxArgumentBytes: [16_777_216, 1024, SAFE],
-	maxValues: [100_000, 1000, 4_294_967_295],
+	maxValues: [250_000, 1000, 4_294_967_295],
 	/* none of ours: the platform's own holds */
 	subRequests: [Infinity, 0, SAFE]
 } as const

@@ -179,7 +179,7 @@ describe('worker', () => {
 				[url, 'other', /status 401, the token is not the worker's/],
 				[url.replace('/run', '/else'), TOKEN, /status 404/],
 				['ws://127.0.0.1:1/run', TOKEN, /no connection to the worker/],
-				[url.replace('ws:', 'wss:'), TOKEN, /no connection to the worker: .*SSL/i],
+				[url.replace('ws:', 'wss:'), TOKEN, /no connection to the worker: .*(TLS|SSL)/i],
 				['http://127.0.0.1/run', TOKEN, /worker_url must be wss:/],
 				[url, '', /worker_token must be/]
 			]
