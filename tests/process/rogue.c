@@ -89,6 +89,22 @@ static void call_huge(void)
 		pause();
 }
 
+/* A hundred calls, then one that has them answered; it reads none of it. */
+static void call_many(void)
+{
+	char line[160];
+
+	for (unsigned id = 1; id <= 101; id++) {
+		snprintf(line, sizeof(line),
+			"{\"type\":\"call\",\"id\":%u,\"namespace\":\"tools\","
+			"\"name\":\"%s\",\"argument\":1}\n",
+			id, id <= 100 ? "keep" : "flush");
+		say(line);
+	}
+	for (;;)
+		pause();
+}
+
 /* One line that never ends. */
 static void flood_line(void)
 {
@@ -223,6 +239,7 @@ static const struct {
 	{ "flood-junk", flood_junk },
 	{ "flood-logs", flood_logs },
 	{ "call-huge", call_huge },
+	{ "call-many", call_many },
 	{ "flood-calls", flood_calls },
 	{ "flood-line", flood_line },
 	{ "close-port", close_port },

@@ -5,6 +5,7 @@
 #include "process.h"
 #include "unit.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -119,13 +120,29 @@ static void on_huge(capsid_call *call, void *payload)
 	free(text);
 }
 
+/* Answers the kept ones with a megabyte each, all before the next step. */
+static void on_flush(capsid_call *call, void *payload)
+{
+	static char text[1 << 20];
+
+	(void)payload;
+	memset(text, 'x', sizeof(text));
+	text[0] = text[sizeof(text) - 1] = '"';
+	pthread_mutex_lock(&lock);
+	while (kept_count > 0)
+		capsid_call_resolve(
+			kept[--kept_count], text, sizeof(text), NULL);
+	pthread_mutex_unlock(&lock);
+	capsid_call_resolve(call, "1", 1, NULL);
+}
+
 static capsid_bindings *tools(void)
 {
 	static const struct {
 		const char *name;
 		capsid_function function;
 	} all[] = { { "keep", on_keep }, { "text", on_text },
-		{ "huge", on_huge } };
+		{ "huge", on_huge }, { "flush", on_flush } };
 	capsid_bindings *bindings;
 	int code = capsid_bindings_new(&bindings, NULL);
 
@@ -334,7 +351,6 @@ static void a_reply_that_is_not_read_is_within_the_bounds(void **state)
 	(void)state;
 	config.max_heap_mb = 128;
 	config.max_output_bytes = 1 << 20;
-	config.max_wall_ms = 1000;
 	runtime = runtime_of(&config);
 	before = resident_kb();
 	/* twice that is too much: it waits to be sent, and is kept until then
@@ -344,6 +360,31 @@ static void a_reply_that_is_not_read_is_within_the_bounds(void **state)
 	assert_string_equal(out.message, "out of memory: heap limit 128 MiB");
 	/* besides the text of the host function's own */
 	assert_true(peak_kb() < before + (150 + 128 + 64 + 1) * 1024);
+	capsid_runtime_free(runtime);
+	capsid_bindings_unref(bindings);
+}
+
+/* A hundred replies wait at once: no more than some of them are held twice,
+ * before the guest has read any. */
+static void replies_are_handed_over_in_parts(void **state)
+{
+	capsid_config config = config_of(true);
+	capsid_bindings *bindings = tools();
+	struct outcome out;
+	capsid_runtime *runtime;
+	size_t before;
+
+	(void)state;
+	config.max_heap_mb = 128;
+	config.max_wall_ms = 3000;
+	runtime = runtime_of(&config);
+	/* memory that was used before would hide it */
+	malloc_trim(0);
+	assert_true(forget_peak());
+	before = resident_kb();
+	run_program(&out, runtime, "call-many", bindings);
+	assert_string_equal(out.message, "wall-clock ceiling reached (3000ms)");
+	assert_in_range(peak_kb() - before, 90 * 1024, 160 * 1024);
 	capsid_runtime_free(runtime);
 	capsid_bindings_unref(bindings);
 }
@@ -358,6 +399,7 @@ int main(void)
 		cmocka_unit_test(calls_beyond_the_limit_are_made_in_turn),
 		cmocka_unit_test(a_reply_without_room_is_not_copied),
 		cmocka_unit_test(a_reply_that_is_not_read_is_within_the_bounds),
+		cmocka_unit_test(replies_are_handed_over_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
