@@ -22,7 +22,7 @@ test('the fields of upstream have its names and defaults', () => {
 		CapsidCodeRuntime.Config({})
 	assert.deepEqual(shared, WorkerThreadCodeRuntime.Config({}))
 	assert.deepEqual([language, isolation, eraseOnly], ['typescript', undefined, true])
-	assert.deepEqual([maxArgumentBytes, maxValues], [16_777_216, 100_000])
+	assert.deepEqual([maxArgumentBytes, maxValues], [16_777_216, 250_000])
 	assert.equal(Default, CapsidCodeRuntime)
 })
 
