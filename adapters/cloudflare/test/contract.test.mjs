@@ -205,3 +205,12 @@ test('limits out of range are refused by name', () => {
 	])
 		assert.throws(() => checkConfig(config), { name: 'RangeError', message: words })
 })
+
+test('a function name that no call could carry is refused', () => {
+	const request = (name) => ({ program: '', bindings: [{ global: 'h', functions: { [name]() {} } }] })
+	assert.equal(checkRequest(request('é'.repeat(512))).functions.length, 1)
+	assert.throws(
+		() => checkRequest(request('é'.repeat(513))),
+		/a function name in "h" has 1026 bytes; at most 1024 are possible/
+	)
+})

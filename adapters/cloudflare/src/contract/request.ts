@@ -2,7 +2,9 @@
  * The caller's side, checked once: a runtime's configuration when it is made,
  * a request's shape when it is run. What comes out is plain data of our own.
  */
+import { NAME_MOST } from './account.ts'
 import { checkNames, MisuseError } from './names.ts'
+import { utf8Bytes } from './text.ts'
 import type {
 	AnyConfig,
 	BindingFunction,
@@ -116,6 +118,12 @@ function checkBinding(binding: BindingNamespace): void {
 		if (!isWellFormed(name))
 			throw new MisuseError(
 				`function name ${show(name)} in ${show(global)} is not well-formed Unicode`
+			)
+		/* a call of a longer one would be junk */
+		const length = utf8Bytes(name)
+		if (length > NAME_MOST)
+			throw new MisuseError(
+				`a function name in ${show(global)} has ${length} bytes; at most ${NAME_MOST} are possible`
 			)
 		if (typeof all[name] !== 'function')
 			throw wrong(`${show(name)} of ${show(global)}`, 'a function', all[name])
