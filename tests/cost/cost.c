@@ -25,14 +25,17 @@
 #define HEAP_MB 64
 #define OUTPUT_MB 16
 #define HELD_MB 64
-#define WALL_MS 1000
+#define WALL_MS 600
+/* … and of a container, which is not there at once. */
+#define CONTAINER_WALL_MS 1500
 /* A result may come this much after the wall clock. */
 #define LATE_MS 50
 /* Innocent runs that are timed at a time, fewer where they take long. */
 #define INNOCENT 100
 #define INNOCENT_LEAST 20
 #define INNOCENT_MS 2000
-/* … and how much slower their slow ones may get. */
+/* … and how much slower their slow ones may get than alone, or than beside a
+ * guest that only computes, which takes a processor too. */
 #define SLOWER 3.0
 /* The processor's turns: below this a ratio says nothing. */
 #define LEAST_MS 4.0
@@ -40,6 +43,7 @@
 #define TRIES 3
 
 static int passed, failed, skipped;
+static int wall_ms = WALL_MS;
 static char big[1 << 20];
 
 static double now_ms(void)
@@ -161,7 +165,7 @@ static capsid_runtime *make_runtime(
 	config.language = language;
 	config.max_heap_mb = HEAP_MB;
 	config.max_output_bytes = (int64_t)OUTPUT_MB << 20;
-	config.max_wall_ms = WALL_MS;
+	config.max_wall_ms = wall_ms;
 	config.compute_ms = 60000;
 	config.threads = 2;
 	return capsid_runtime_new(&runtime, &config, err) == 0 ? runtime : NULL;
@@ -241,10 +245,10 @@ static void cost_alone(capsid_runtime *runtime, capsid_bindings *bindings,
 			"%s after %.0f ms, peak %ld MiB of %ld", kind, took,
 			peak >> 10, most >> 10);
 		/* memory has no second try */
-		if (peak > most || (took >= 0 && took <= WALL_MS + LATE_MS))
+		if (peak > most || (took >= 0 && took <= wall_ms + LATE_MS))
 			break;
 	}
-	report(took >= 0 && took <= WALL_MS + LATE_MS && peak <= most,
+	report(took >= 0 && took <= wall_ms + LATE_MS && peak <= most,
 		guest->name, text);
 	free(program);
 }
@@ -312,22 +316,27 @@ static void cost_beside(capsid_runtime *runtime, capsid_bindings *bindings,
 	const struct guest *guest, const char *program)
 {
 	struct flood flood = { .runtime = runtime, .bindings = bindings };
-	double alone = -1, beside = -1;
+	double alone = -1, busy = -1, beside = -1, usual;
 	char text[200];
 	bool good = false;
 
 	for (int i = 0; !good && i < TRIES; i++) {
 		flood.guest = NULL;
 		alone = innocent_p99(&flood, program);
+		flood.guest = guest_busy(guest->language);
+		busy = innocent_p99(&flood, program);
 		flood.guest = guest;
 		beside = innocent_p99(&flood, program);
-		good = alone >= 0 && beside >= 0 &&
-		       (beside <= SLOWER * alone ||
-			       beside <= SLOWER * LEAST_MS);
+		usual = busy > alone ? busy : alone;
+		if (usual < LEAST_MS)
+			usual = LEAST_MS;
+		good = alone >= 0 && busy >= 0 && beside >= 0 &&
+		       beside <= SLOWER * usual;
 	}
 	snprintf(text, sizeof(text),
-		"innocent runs beside it: p99 %.2f ms, alone %.2f", beside,
-		alone);
+		"innocent runs beside it: p99 %.2f ms, beside one that only "
+		"computes %.2f, alone %.2f",
+		beside, busy, alone);
 	report(good, guest->name, text);
 }
 
@@ -391,7 +400,11 @@ int main(int argc, char **argv)
 	memset(big, 'x', sizeof(big));
 	big[0] = big[sizeof(big) - 1] = '"';
 	control();
-	cost_of(argv[1], "typescript", only);
+	/* what TypeScript costs the host is the same on both */
+	if (strcmp(argv[1], "container") == 0)
+		wall_ms = CONTAINER_WALL_MS;
+	else
+		cost_of(argv[1], "typescript", only);
 	if (strcmp(argv[1], "process") == 0 ||
 		strcmp(argv[1], "container") == 0)
 		cost_of(argv[1], "python", only);

@@ -179,6 +179,15 @@ const struct guest guests[] = {
 
 const size_t guest_count = sizeof(guests) / sizeof(guests[0]);
 
+const struct guest *guest_busy(const char *language)
+{
+	static const struct guest typescript = TS("busy", "for (;;);");
+	static const struct guest python = { "busy", "python",
+		"while True: pass", NULL, 0, false };
+
+	return strcmp(language, "python") == 0 ? &python : &typescript;
+}
+
 bool guest_fits(
 	const struct guest *guest, const char *isolation, const char *language)
 {

@@ -21,6 +21,9 @@ struct guest {
 extern const struct guest guests[];
 extern const size_t guest_count;
 
+/* One that takes a processor and asks for nothing else. */
+const struct guest *guest_busy(const char *language);
+
 /* Whether the isolation can run it in that language. */
 bool guest_fits(
 	const struct guest *guest, const char *isolation, const char *language);
