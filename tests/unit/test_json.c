@@ -516,9 +516,9 @@ static void *cancel_soon(void *payload)
 	return NULL;
 }
 
-/* Cancels it on its way; how long it went on. Until it was cancelled in the
- * middle: a fast machine may be through before. */
-static void ends_soon(struct capsid__span text, bool skip)
+/* Cancels it on its way; how many milliseconds it went on. Until it was
+ * cancelled in the middle: a fast machine may be through before. */
+static double goes_on(struct capsid__span text, bool skip)
 {
 	struct canceller canceller = { 0 };
 	struct capsid__json_bounds bounds = { .cancel = &canceller.cancel };
@@ -537,7 +537,17 @@ static void ends_soon(struct capsid__span text, bool skip)
 			check_within(text, &bounds, &fault);
 	} while (!atomic_load(&canceller.cancel));
 	pthread_join(thread, NULL);
-	assert_true(ms_since(&canceller.at) < 50);
+	return ms_since(&canceller.at);
+}
+
+/* A busy machine may keep this thread waiting: it has three tries. */
+static void ends_soon(struct capsid__span text, bool skip)
+{
+	double least = goes_on(text, skip);
+
+	for (int i = 1; i < 3 && least >= 50; i++)
+		least = goes_on(text, skip);
+	assert_true(least < 50);
 }
 
 static void any_long_text_is_cancelled_in_time(void **state)
@@ -560,24 +570,50 @@ static void any_long_text_is_cancelled_in_time(void **state)
 	}
 }
 
+/* CPU time of this thread that a check takes, in milliseconds. */
+static double cost_of(struct capsid__span text, int code)
+{
+	struct capsid__json_fault fault;
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	assert_int_equal(check_within(text, NULL, &fault), code);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)(now.tv_sec - from.tv_sec) * 1e3 +
+	       (double)(now.tv_nsec - from.tv_nsec) / 1e6;
+}
+
+/* Of a text of as many bytes that is read to its end, and quickly. */
+static double cost_of_string(void)
+{
+	struct capsid__buf buf = { 0 };
+	struct capsid__span text = long_text(&buf, "\"", "xxxxxxxxxxxxxxxx");
+	double ms;
+
+	buf.data[text.len - 1] = '"';
+	ms = cost_of(text, 0);
+	capsid__buf_done(&buf);
+	return ms;
+}
+
 static void a_number_too_long_is_refused_by_its_length(void **state)
 {
 	static const char *const begins[] = { "", "-", "0.", "1e", "1.5e+" };
 	struct capsid__json_fault fault;
+	const double whole = cost_of_string();
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(begins); i++) {
 		struct capsid__buf buf = { 0 };
 		struct capsid__span text = long_text(&buf, begins[i], "1");
-		struct timespec from;
 
-		clock_gettime(CLOCK_MONOTONIC, &from);
 		assert_int_equal(
 			check_within(text, NULL, &fault), CAPSID_ELOSSY);
 		assert_int_equal(fault.kind, CAPSID__JSON_NUMBER);
 		assert_int_equal(fault.offset, 0);
-		/* all 64 MiB of it take longer */
-		assert_true(ms_since(&from) < 15);
+		/* digits take longer than a string's characters: not all of
+		 * them were read */
+		assert_true(cost_of(text, CAPSID_ELOSSY) < whole);
 		/* as long as may be, and one byte more */
 		text.len = CAPSID__JSON_NUMBER_BYTES;
 		if (begins[i][0] == '0')
