@@ -53,7 +53,7 @@ static void have_guests(void)
 	const capsid_config given = CAPSID_CONFIG_INIT;
 	capsid_config config = given;
 
-	config.compute_ms = 10;
+	config.compute_ms = 100;
 	config.max_heap_mb = 64;
 	EXPECT(capsid_runtime_new(&runtime, &config, NULL) == 0);
 	EXPECT(guest_init(&guest) == 0);
